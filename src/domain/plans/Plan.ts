@@ -22,9 +22,13 @@ export type PlanMode = typeof PlanMode.Type
 export const PlanKind = Schema.Literals(["create", "update", "unchanged", "delete", "refused"])
 export type PlanKind = typeof PlanKind.Type
 
-/** Limits of the plans of a key, how long one lives, and how many rows its file has and how many records it deletes. */
+/**
+ * Limits of the plans of a key, how long one lives, how many rows its file has and how many records it deletes, and how many
+ * characters a row has: as many as the body of a write of one record has bytes.
+ */
 export const limits = {
   rows: 250_000,
+  rowLength: 1024 ** 2,
   hours: 24,
   live: 10,
   liveBytes: 200 * 1024 ** 2,

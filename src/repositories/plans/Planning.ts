@@ -9,7 +9,7 @@ import { InvalidRequestError, type Issue } from "../../domain/write/RequestError
 import { Surrounding } from "../../domain/write/SurroundingTransaction.ts"
 import type { Comparison } from "../../sql/batch/BatchTypes.ts"
 import { locksRelations } from "../bulk/Bulk.ts"
-import type { DecodedOperation } from "../bulk/Decoding.ts"
+import { type DecodedOperation, decodeEach } from "../bulk/Decoding.ts"
 import type { BulkResource } from "../bulk/Resource.ts"
 import * as Attempts from "./Attempts.ts"
 import { duplicate, leaves, outsideFilter, textOf, without } from "./RowForms.ts"
@@ -79,7 +79,7 @@ export const make = (
       refused.push({ place, row, key, compared: "", kind: "refused", record, changes: [], issues })
     }
     const keyed: Array<Keyed> = []
-    for (const { data, named, row } of rows) {
+    yield* decodeEach(rows, ({ data, named, row }) => {
       const place = places++
       const record = Result.getOrElse(data, () => named)
       const key = keyOf(record)
@@ -90,39 +90,27 @@ export const make = (
         if (Result.isFailure(data) && memberOf(record, member) === undefined) unreadable ??= row
         refuse({ place, row }, textOf(record, member), Result.isFailure(data) ? data.failure : key.failure.issues)
       }
-    }
+    })
     const located = keyed.length === 0 ? [] : yield* Statements.find(pooled, comparison, filter, keyed)
     const byPlace = new Map(located.map((one) => [one.place, one]))
     const prepared: Array<Attempts.Prepared> = []
-    for (const { data, key, place, row } of keyed) {
+    yield* decodeEach(keyed, ({ data, key, place, row }) => {
       const at = byPlace.get(place)!
       const found = at.uuid === null ? undefined : at
       const first = rowsByKey.get(at.compared)
-      if (first !== undefined) {
-        refuse({ place, row, found }, key, [duplicate(member, first, row)])
-        continue
-      }
+      if (first !== undefined) return refuse({ place, row, found }, key, [duplicate(member, first, row)])
       rowsByKey.set(at.compared, row)
-      if (Result.isFailure(data)) {
-        refuse({ place, row, found }, key, data.failure)
-        continue
-      }
-      if (found?.isWithin === false) {
-        refuse({ place, row, found }, key, [outsideFilter(member)])
-        continue
-      }
+      if (Result.isFailure(data)) return refuse({ place, row, found }, key, data.failure)
+      if (found?.isWithin === false) return refuse({ place, row, found }, key, [outsideFilter(member)])
       const sent = found === undefined ? data.success : without(data.success, ignore)
       const decoded = (found === undefined ? create : patch)(sent)
-      if (Result.isFailure(decoded)) {
-        refuse({ place, row, found }, key, decoded.failure.issues)
-        continue
-      }
+      if (Result.isFailure(decoded)) return refuse({ place, row, found }, key, decoded.failure.issues)
       const operation: DecodedOperation =
         found === undefined
           ? { op: "create", payload: decoded.success }
           : { op: "update", uuid: found.uuid!, payload: decoded.success, precondition: noPrecondition }
       prepared.push({ place, row, key, compared: at.compared, data: sent, found, operation })
-    }
+    })
     return { prepared, refused }
   })
 

@@ -24,13 +24,24 @@ const limited = (bytes: Bytes, count: (bytes: number) => number) =>
     )
   )
 
+/** Bytes that are parsed before other requests run; few enough that a row which is too long begins in an earlier piece. */
+const pieceBytes = 64 * 1024
+
+const piecesOf = (chunk: Uint8Array) =>
+  Array.from({ length: Math.ceil(chunk.length / pieceBytes) }, (_, index) =>
+    chunk.subarray(index * pieceBytes, (index + 1) * pieceBytes)
+  )
+
 const utf8 = <E>(bytes: Stream.Stream<Uint8Array, E>) =>
   Stream.suspend(() => {
     const decoder = new TextDecoder("utf-8", { fatal: true })
     const decode = (chunk?: Uint8Array) =>
       Effect.try({ try: () => decoder.decode(chunk, { stream: chunk !== undefined }), catch: () => notUtf8 })
     return Stream.concat(
-      Stream.mapEffect(bytes, (chunk) => decode(chunk)),
+      bytes.pipe(
+        Stream.flatMap((chunk) => Stream.fromArray(piecesOf(chunk))),
+        Stream.mapEffect((piece) => Effect.tap(decode(piece), Effect.yieldNow))
+      ),
       Stream.fromEffect(Effect.suspend(() => decode()))
     )
   })
@@ -64,33 +75,54 @@ const numbered = (data: unknown, place: number): FileRow => {
     : { row, data: Result.fail(reasonsOf(_refused)), named: record }
 }
 
-const ndjson = <E>(text: Stream.Stream<string, E>): Stream.Stream<FileRow, E> =>
-  text.pipe(
-    Stream.splitLines,
-    Stream.zipWithIndex,
-    Stream.filter(([line]) => line.trim() !== ""),
-    Stream.map(([line, index]) =>
-      Result.match(parseJson(line), {
-        onFailure: () => ({
-          row: index + 1,
-          data: Result.fail([inBody("", "notJson", "The line is not JSON")])
-        }),
-        onSuccess: (data) => numbered(data, index + 1)
-      })
+/** The text, of which no line is too long; `lines` counts those that ended. */
+const limitedLines = <E>(text: Stream.Stream<string, E>, lines: () => number) => {
+  let length = 0
+  return Stream.mapEffect(text, (piece) => {
+    const end = piece.search(/[\r\n]/)
+    length += end === -1 ? piece.length : end
+    if (length > limits.rowLength) return Effect.fail(rowTooLarge(lines() + 1))
+    if (end !== -1) length = piece.length - 1 - Math.max(piece.lastIndexOf("\r"), piece.lastIndexOf("\n"))
+    return Effect.succeed(piece)
+  })
+}
+
+const ndjson = <E>(text: Stream.Stream<string, E>) =>
+  Stream.suspend(() => {
+    let lines = 0
+    return limitedLines(text, () => lines).pipe(
+      Stream.splitLines,
+      Stream.map((line) => ({ line, row: ++lines })),
+      Stream.filter(({ line }) => line.trim() !== ""),
+      Stream.map(({ line, row }) =>
+        Result.match(parseJson(line), {
+          onFailure: (): FileRow => ({ row, data: Result.fail([inBody("", "notJson", "The line is not JSON")]) }),
+          onSuccess: (data) => numbered(data, row)
+        })
+      )
     )
-  )
+  })
 
 const json = <E>(text: Stream.Stream<string, E>) =>
-  text.pipe(
-    Stream.pipeThroughChannel(JsonArray.decodeString()),
-    Stream.catchIf(
-      (error): error is JsonArray.JsonArrayError => Predicate.isTagged(error, "JsonArrayError"),
-      ({ message }) =>
-        Stream.fail(InvalidRequestError.inBody("", "wrongType", `Expected a JSON array of records: ${message}`))
-    ),
-    Stream.zipWithIndex,
-    Stream.map(([data, index]) => numbered(data, index + 1))
-  )
+  Stream.suspend(() => {
+    let rows = 0
+    return text.pipe(
+      // A row that is nested deep is refused by itself, as in the other formats.
+      Stream.pipeThroughChannel(
+        JsonArray.decodeString({ maxElementSize: limits.rowLength, maxDepth: limits.rowLength })
+      ),
+      Stream.map((data) => numbered(data, ++rows)),
+      Stream.catchIf(
+        (error): error is JsonArray.JsonArrayError => Predicate.isTagged(error, "JsonArrayError"),
+        ({ kind, message }) =>
+          Stream.fail(
+            kind === "Limit"
+              ? rowTooLarge(rows + 1)
+              : InvalidRequestError.inBody("", "wrongType", `Expected a JSON array of records: ${message}`)
+          )
+      )
+    )
+  })
 
 /** The header of a CSV file: the paths of members. */
 const checkHeader = (header: ReadonlyArray<string>, columns: ReadonlyArray<Rows.Column>) => {
@@ -104,14 +136,31 @@ const checkHeader = (header: ReadonlyArray<string>, columns: ReadonlyArray<Rows.
   return issues.length > 0 ? Effect.fail(InvalidRequestError.of(issues)) : Effect.succeed(header)
 }
 
+/** The records of a CSV file, the first of which is its header. */
+const csvRecords = <E>(text: Stream.Stream<string, E>) =>
+  Stream.suspend(() => {
+    let records = 0
+    return text.pipe(
+      Stream.pipeThroughChannel(Csv.decodeString({ maxRecordSize: limits.rowLength })),
+      Stream.filter((cells) => cells.length > 1 || cells[0]!.trim() !== ""),
+      Stream.map((cells) => {
+        records++
+        return cells
+      }),
+      Stream.catchIf(
+        (error): error is Csv.CsvError => Predicate.isTagged(error, "CsvError"),
+        ({ kind, line, message }) =>
+          Stream.fail(
+            kind === "RecordSize"
+              ? rowTooLarge(records)
+              : InvalidRequestError.inBody("", "wrongType", `Line ${line}: ${message}`)
+          )
+      )
+    )
+  })
+
 const csv = <E>(text: Stream.Stream<string, E>, columns: ReadonlyArray<Rows.Column>) =>
-  text.pipe(
-    Stream.pipeThroughChannel(Csv.decodeString()),
-    Stream.catchIf(
-      (error): error is Csv.CsvError => Predicate.isTagged(error, "CsvError"),
-      ({ line, message }) => Stream.fail(InvalidRequestError.inBody("", "wrongType", `Line ${line}: ${message}`))
-    ),
-    Stream.filter((cells) => cells.length > 1 || cells[0]!.trim() !== ""),
+  csvRecords(text).pipe(
     Stream.mapAccumEffect(
       (): { readonly header: ReadonlyArray<string> | undefined; readonly row: number } => ({
         header: undefined,
@@ -161,5 +210,14 @@ export const unsupported = new UnsupportedMediaTypeError({
 const inBody = (path: string, code: string, message: string) => ({ in: "body" as const, path, code, message })
 
 export const tooLarge = new PayloadTooLargeError({ message: `A file has at most ${limits.fileBytes / 1024 ** 2} MiB` })
+
+/** A row that is too long; 0 is the header of a CSV file. */
+const rowTooLarge = (row: number) =>
+  InvalidRequestError.inBody(
+    "",
+    "tooLarge",
+    `${row === 0 ? "The header" : `Row ${row}`} has more than ${limits.rowLength / 1024 ** 2} MiB, the maximum of a row`
+  )
+
 const notUtf8 = InvalidRequestError.inBody("", "invalidEncoding", "The file is not valid UTF-8")
 const tooManyRows = InvalidRequestError.inBody("", "tooMany", `Expected at most ${limits.rows} rows`)

@@ -250,8 +250,54 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
     Effect.gen(function* () {
       const { id, query } = collection()
       const name = `${"[".repeat(100_000)}${"]".repeat(100_000)}`
-      const { body } = yield* plan(query, `{"identifier":"${id("deep")}","name":${name}}`)
-      assert.deepStrictEqual(body.data.counts, { ...zero, refused: 1 })
+      const row = `{"identifier":"${id("deep")}","name":${name}}`
+      for (const [raw, type] of [
+        [row, "application/x-ndjson"],
+        [`[${row}]`, "application/json"]
+      ] as const) {
+        const { body } = yield* send("POST", `/v1/plans?${query}`, { raw, headers: { "content-type": type } })
+        assert.deepStrictEqual(body.data.counts, { ...zero, refused: 1 }, type)
+        yield* send("DELETE", `/v1/plans/${body.data.uuid}`)
+      }
+    })
+  )
+
+  type Named = Readonly<Record<"identifier" | "name", string>>
+
+  const formats: ReadonlyArray<readonly [type: string, file: (rows: ReadonlyArray<Named>) => string]> = [
+    ["application/x-ndjson", (rows) => rows.map((row) => JSON.stringify(row)).join("\r\n")],
+    ["application/json", (rows) => JSON.stringify(rows)],
+    [
+      "text/csv",
+      (rows) => ["identifier,name", ...rows.map(({ identifier, name }) => `${identifier},"${name}"`)].join("\r\n")
+    ]
+  ]
+
+  it.effect.each(formats)("a row of %s has at most 1 MiB, and a larger one is an error that names it", ([type, file]) =>
+    Effect.gen(function* () {
+      const { id, query } = collection()
+      const sending = (length: number, header: Readonly<Record<string, string>>) => {
+        const small = { identifier: id("1"), name: "A" }
+        const empty = { identifier: id("3"), name: "" }
+        const rest = length - (type === "text/csv" ? `${id("3")},""`.length : JSON.stringify(empty).length)
+        const rows = [small, { ...small, identifier: id("2") }, { ...empty, name: "x".repeat(rest) }, small]
+        return send("POST", `/v1/plans?${query}`, { raw: file(rows), headers: { "content-type": type, ...header } })
+      }
+      for (const header of [{}, { "idempotency-key": unique("row") }]) {
+        const fits = yield* sending(1024 ** 2, header)
+        assert.deepStrictEqual(fits.body.data?.counts, { ...zero, create: 2, refused: 2 }, fits.text.slice(0, 300))
+        yield* send("DELETE", `/v1/plans/${fits.body.data.uuid}`)
+      }
+      for (const length of [1024 ** 2 + 1, 3 * 1024 ** 2]) {
+        const { body, status } = yield* sending(length, {})
+        assert.deepStrictEqual(
+          [status, body.issues],
+          [
+            400,
+            [{ in: "body", path: "", code: "tooLarge", message: "Row 3 has more than 1 MiB, the maximum of a row" }]
+          ]
+        )
+      }
     })
   )
 
