@@ -13,14 +13,14 @@ const until = <E, R>(ask: Effect.Effect<Answer, E, R>, holds: (value: Answer) =>
   eventually("the expected answer arrives", ask, holds)
 
 /** A request of a key with an incomplete body, which is in flight until the socket is destroyed. */
-const hang = (key: string) =>
+const hang = (key: string, path = "/v1/locations", header = "") =>
   Effect.flatMap(Wire, ({ port }) =>
     Effect.acquireRelease(
       Effect.sync(() => {
         const socket: Socket = connect(port, "127.0.0.1")
         socket.on("error", () => undefined)
         socket.write(
-          `POST /v1/locations HTTP/1.1\r\nHost: waypost.test\r\nAuthorization: ${key}\r\n` +
+          `POST ${path} HTTP/1.1\r\nHost: waypost.test\r\nAuthorization: ${key}\r\n${header}` +
             `Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`
         )
         return socket
@@ -78,6 +78,21 @@ layer(listening({ MAX_IN_FLIGHT: "4", KEY_SHARE: "0.5" }), live)("share of a key
       const after = yield* until(send("GET", "/v1/me", { key: busy }), ({ status }) => status === 200)
       assert.strictEqual(after.status, 200)
     })
+  )
+
+  it.effect("files of plans with an Idempotency-Key that have not arrived take no places of other keys", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { key, send } = yield* Wire
+        const slow = yield* Effect.replicateEffect(key(["create:locations"]), 2)
+        for (const [index, one] of slow.entries())
+          for (const part of [1, 2])
+            yield* hang(one, "/v1/plans?resource=locations", `Idempotency-Key: slow-${index}-${part}\r\n`)
+        for (const one of slow) yield* until(send("GET", "/v1/me", { key: one }), ({ status }) => status === 429)
+        const calm = yield* key(["read:locations"])
+        assert.strictEqual((yield* send("GET", "/v1/locations", { key: calm })).status, 200)
+      })
+    )
   )
 
   it.effect("requests whose bodies have not arrived take no places of other keys", () =>

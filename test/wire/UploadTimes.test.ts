@@ -9,7 +9,7 @@ import { begin, md5, pathOf, send } from "../support/requests/UploadParts.ts"
 import { stored } from "../support/requests/UploadRequests.ts"
 import { layer as listening, Wire } from "../support/wire/Wire.ts"
 
-const limits = { ...TimeLimits.defaultValue(), body: 2000, answer: 2500, partRate: 1500 }
+const limits = { ...TimeLimits.defaultValue(), body: 2000, answer: 2500, bodyRate: 1500 }
 const pause = 50
 
 /** A part that arrives at half a kilobyte per 50 milliseconds, for longer than the timeout of other requests. */
@@ -63,6 +63,31 @@ const stalled = Effect.gen(function* () {
   return { answer, milliseconds: performance.now() - began }
 })
 
+/** The headers of a plan file of 1 MB. */
+const fileHeaders = (key: string, isRepeatable: boolean) => ({
+  authorization: key,
+  "content-type": "application/x-ndjson",
+  "content-length": 1_000_000,
+  ...(isRepeatable ? { "idempotency-key": randomBytes(8).toString("hex") } : {})
+})
+
+/** The response to a plan file that sends a byte, and then more of them every 50 milliseconds or nothing. */
+const slowFile = (isRepeatable: boolean, trickles: boolean) =>
+  Effect.flatMap(Wire, ({ fullKey, port }) =>
+    Effect.promise(async () => {
+      const headers = fileHeaders(fullKey, isRepeatable)
+      const path = "/v1/plans?resource=locations"
+      const outgoing = request({ host: "127.0.0.1", port, method: "POST", path, headers, agent: false })
+      outgoing.write(" ")
+      const trickle = trickles ? setInterval(() => outgoing.write(" "), pause) : undefined
+      const [incoming] = (await once(outgoing, "response")) as [IncomingMessage]
+      clearInterval(trickle)
+      const body = JSON.parse(Buffer.concat(await incoming.toArray()).toString())
+      outgoing.destroy()
+      return [incoming.statusCode, body._tag, body.message] as const
+    })
+  )
+
 const limited = listening().pipe(Layer.provide(Layer.succeed(TimeLimits, limits)))
 
 layer(limited, { excludeTestServices: true })("body timeouts", (it) => {
@@ -99,6 +124,32 @@ layer(limited, { excludeTestServices: true })("body timeouts", (it) => {
   )
 })
 
+layer(limited, { excludeTestServices: true })("times of plan files", (it) => {
+  it.effect.each([false, true])(
+    "a plan file that stops arriving is a 408, with an Idempotency-Key: %s",
+    (isRepeatable) =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* slowFile(isRepeatable, false), [
+          408,
+          "RequestTimeoutError",
+          "The rest of the file did not arrive in time; send it again"
+        ])
+      })
+  )
+
+  it.effect.each([false, true])(
+    "a plan file that arrives at less than 64 KiB a second is a 408, with an Idempotency-Key: %s",
+    (isRepeatable) =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* slowFile(isRepeatable, true), [
+          408,
+          "RequestTimeoutError",
+          "The file arrived at less than 64 KiB a second; send it again"
+        ])
+      })
+  )
+})
+
 describe("default time limits", () => {
   it.effect(
     "the default time limits are 15 s for a body, 20 s for a response, 1 minute for the rate of a part or a reader, 30 s without progress and 15 s between the comments of a stream",
@@ -107,7 +158,7 @@ describe("default time limits", () => {
         assert.deepStrictEqual(used, {
           body: 15_000,
           answer: 20_000,
-          partRate: 60_000,
+          bodyRate: 60_000,
           comment: 15_000,
           read: { stall: 30_000, minRate: 1024, average: 60_000 }
         })

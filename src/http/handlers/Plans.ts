@@ -1,4 +1,4 @@
-import { Effect, Stream } from "effect"
+import { Effect } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Api } from "../../api/Api.ts"
 import { CurrentApiKey } from "../../api/Authorization.ts"
@@ -6,19 +6,16 @@ import type { Entity, Permission } from "../../domain/keys/Permission.ts"
 import { limits, type PlanId, type PlanMode, type PlanResource } from "../../domain/plans/Plan.ts"
 import * as Filter from "../../domain/query/Filter.ts"
 import { defaults } from "../../domain/query/Pagination.ts"
-import { RequestTimeoutError } from "../../domain/write/RequestErrors.ts"
 import { Plans } from "../../repositories/plans/Plans.ts"
 import * as Written from "../../domain/write/Written.ts"
 import { checkPrecondition } from "../../sql/EntityTag.ts"
 import * as IgnoredPaths from "../../domain/plans/IgnoredPaths.ts"
 import * as PlanFile from "../../services/plans/PlanFile.ts"
-import { withMinRate } from "../streams/MinRate.ts"
 import { audited, CurrentRequestId } from "../transport/AuditLog.ts"
 import { demand } from "../transport/Authorization.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
-import { CurrentPlace } from "../transport/InFlight.ts"
-import { TimeLimits } from "../transport/Timeout.ts"
+import * as SlowBody from "../streams/SlowBody.ts"
 import * as BulkResources from "./writes/BulkResources.ts"
 
 /** What creating, applying and deleting a plan needs. */
@@ -29,32 +26,13 @@ const permissionsOf = (entity: Entity, mode: PlanMode): ReadonlyArray<Permission
   ...(mode === "full" ? [`delete:${entity}` as const] : [])
 ]
 
-/** Bytes per second that must arrive of a file on average. */
-const minFileRate = 64 * 1024
-
-const minRate = withMinRate({
-  rate: minFileRate,
-  averagedOver: 60_000,
-  slow: new RequestTimeoutError({
-    message: `The file arrived at less than ${minFileRate / 1024} KiB a second; send it again`
-  })
-})
-
-const stalled = new RequestTimeoutError({ message: "The rest of the file did not arrive in time; send it again" })
-
-/** The bytes of the body, of which some arrive within `idle` milliseconds. It is in memory already if it can be repeated. */
-const bytesOf = (request: HttpServerRequest.HttpServerRequest, idle: number) =>
-  request.headers["idempotency-key"] === undefined
-    ? request.stream.pipe(Stream.timeoutOrElse({ duration: idle, orElse: () => Stream.fail(stalled) }), minRate)
-    : Stream.fromEffect(Effect.map(request.arrayBuffer, (bytes) => new Uint8Array(bytes)))
-
 export const layer = HandlerGroup.group(
   Api,
   "plans",
   Effect.fnUntraced(function* (handlers) {
     const plans = yield* Plans
     const resources = yield* BulkResources.make
-    const { body: idle } = yield* TimeLimits
+    const slowBody = yield* SlowBody.make
 
     /** The plan, for a key that may read its resource. */
     const readable = Effect.fnUntraced(function* (uuid: PlanId) {
@@ -89,13 +67,10 @@ export const layer = HandlerGroup.group(
       yield* demand(...permissionsOf(name, mode))
       const mediaType = (request.headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase()
       const file = yield* Effect.fromOption(
-        PlanFile.read(mediaType, bytesOf(request, idle), definition),
+        PlanFile.read(mediaType, yield* slowBody.read(request), definition),
         () => PlanFile.unsupported
       )
       if (Number(request.headers["content-length"] ?? 0) > limits.fileBytes) return yield* PlanFile.tooLarge
-      // A file that arrives slowly holds no place of other keys; it counts in the share of its key.
-      const place = yield* CurrentPlace
-      place.leave()
       const key = yield* CurrentApiKey
       const creation = plans.create(
         yield* planned,

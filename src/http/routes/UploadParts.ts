@@ -47,7 +47,7 @@ export const layer = Layer.effectDiscard(
     const parts = yield* PartUploads
     const keys = yield* ApiKeys
     const shares = yield* Shares
-    const { partRate } = yield* TimeLimits
+    const { bodyRate } = yield* TimeLimits
     const inShare = <A, E>(key: ApiKeyId, work: Effect.Effect<A, E>) =>
       Effect.flatMap(keys.shareOf(key), (id): Effect.Effect<A, E | RateLimitExceededError> => {
         const share = shares.of(id)
@@ -61,7 +61,7 @@ export const layer = Layer.effectDiscard(
     yield* router.add(route.method, route.path, (request) => {
       const bytes = request.stream.pipe(
         Stream.timeoutOrElse({ duration: idle, orElse: () => Stream.fail(stalled) }),
-        withMinRate({ rate: minRate, averagedOver: partRate, slow: tooSlow })
+        withMinRate({ rate: minRate, averagedOver: bodyRate, slow: tooSlow })
       )
       return parts.receive(request.url, Stream.orDie(bytes), inShare).pipe(
         Effect.map((eTag) => HttpServerResponse.empty({ status: 200, headers: { ...empty, etag: `"${eTag}"` } })),

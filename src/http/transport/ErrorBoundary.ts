@@ -3,13 +3,13 @@ import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiError, type HttpApiEndpoint } from "effect/http-api"
 import { isUtf8 } from "node:buffer"
 import * as Deprecation from "../../api/openapi/Deprecation.ts"
-import { RouteLimits } from "../../api/Limits.ts"
 import { ErrorBoundary } from "../../api/ErrorBoundary.ts"
 import { codecOf } from "../../domain/schema/Codec.ts"
 import { failureAnnotation, InvalidFilterError } from "../../domain/query/Filter.ts"
 import { InvalidRequestError, type Issue, UnsupportedMediaTypeError } from "../../domain/write/RequestErrors.ts"
 import { overloaded } from "./Failures.ts"
 import { CurrentPlace } from "./InFlight.ts"
+import * as SlowBody from "../streams/SlowBody.ts"
 import * as Issues from "../../domain/write/Issues.ts"
 
 const parts: Partial<Record<HttpApiError.HttpApiSchemaError["kind"], Issue["in"]>> = {
@@ -29,7 +29,7 @@ export const layer = Layer.sync(ErrorBoundary, () => {
   const reject = makeReject()
   return (respond, { endpoint }) => {
     const decoded =
-      endpoint.payload.size === 0 || isStreamed(endpoint) ? respond : Effect.andThen(checkBody(endpoint), respond)
+      endpoint.payload.size === 0 || SlowBody.isSlow(endpoint) ? respond : Effect.andThen(checkBody(endpoint), respond)
     return Effect.catch(
       announced(endpoint, endpoint.query === undefined ? Effect.andThen(checkNoQuery, decoded) : decoded),
       (
@@ -42,10 +42,6 @@ export const layer = Layer.sync(ErrorBoundary, () => {
     )
   }
 })
-
-/** Whether the handler reads the body as it arrives. */
-const isStreamed = ({ annotations }: HttpApiEndpoint.Top) =>
-  Context.getOrUndefined(annotations, RouteLimits)?.hasSlowBody === true
 
 /** The decoder of an empty struct accepts any member, so what the struct does not have is looked for here. */
 const noQuery = Schema.Struct({}).ast

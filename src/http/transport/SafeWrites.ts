@@ -12,6 +12,7 @@ import { IdempotentAnswers, type KeptAnswer } from "../../repositories/idempoten
 import { Sql } from "../../sql/Sql.ts"
 import { rolledBack } from "../../sql/RolledBack.ts"
 import { CurrentRequestId, noteUncertain } from "./AuditLog.ts"
+import * as SlowBody from "../streams/SlowBody.ts"
 
 type Respond = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>
 
@@ -24,11 +25,21 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const { pooled } = yield* Sql
     const answers = yield* IdempotentAnswers
+    const slowBody = yield* SlowBody.make
 
-    const once = Effect.fnUntraced(function* (respond: Respond, key: string, body: Uint8Array) {
+    /** The body in memory: a small one since its encoding has been checked, a slow one from here on. */
+    const bodyOf = (request: HttpServerRequest.HttpServerRequest, endpoint: HttpApiEndpoint.Top) => {
+      if (endpoint.payload.size === 0) return Effect.succeed([])
+      if (SlowBody.isSlow(endpoint)) return slowBody.collect(request)
+      return Effect.map(Effect.orDie(request.arrayBuffer), (bytes) => [new Uint8Array(bytes)])
+    }
+
+    const once = Effect.fnUntraced(function* (respond: Respond, key: string, body: ReadonlyArray<Uint8Array>) {
       const { method, url } = yield* HttpServerRequest.HttpServerRequest
       const { uuid: apiKey } = yield* CurrentApiKey
-      const fingerprint = createHash("sha256").update(`${method} ${url}\n`).update(body).digest()
+      const hash = createHash("sha256").update(`${method} ${url}\n`)
+      for (const bytes of body) hash.update(bytes)
+      const fingerprint = hash.digest()
       const surrounding = surround()
       const begin = Effect.sync(() => {
         surrounding.headers.clear()
@@ -46,6 +57,7 @@ export const layer = Layer.effect(
         .answer({ apiKey, key, fingerprint }, write)
         .pipe(
           Effect.provideService(Surrounding, surrounding),
+          SlowBody.provide(body),
           noteUncertain,
           Effect.catchTag(["IdempotencyKeyReusedError", "IdempotencyInProgressError"], Effect.die)
         )
@@ -89,12 +101,6 @@ const valid = HttpServerResponse.jsonUnsafe(
   { _tag: "Success", data: { valid: true } },
   { headers: { "preference-applied": validateOnly } }
 )
-
-/** The body, which is in memory once its encoding has been checked. */
-const bodyOf = (request: HttpServerRequest.HttpServerRequest, { payload }: HttpApiEndpoint.Top) =>
-  payload.size === 0
-    ? Effect.succeed(new Uint8Array())
-    : Effect.map(Effect.orDie(request.arrayBuffer), (bytes) => new Uint8Array(bytes))
 
 /** The answer to a write that succeeded. */
 const successOf = (

@@ -8,8 +8,8 @@ export const TimeLimits = Context.Reference<{
   readonly body: number
   /** In which a response is made. */
   readonly answer: number
-  /** Over which the rate of the part of an upload is averaged. */
-  readonly partRate: number
+  /** Over which the rate of a slow body, such as the part of an upload, is averaged. */
+  readonly bodyRate: number
   /** Between the comments of a stream, which keep proxies from closing it. */
   readonly comment: number
   /** In which a client takes an answer. */
@@ -18,7 +18,7 @@ export const TimeLimits = Context.Reference<{
   defaultValue: () => ({
     body: 15_000,
     answer: 20_000,
-    partRate: 60_000,
+    bodyRate: 60_000,
     comment: 15_000,
     read: { stall: 30_000, minRate: 1024, average: 60_000 }
   })

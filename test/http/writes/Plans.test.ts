@@ -846,6 +846,20 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
     })
   )
 
+  it.effect("a file of more than 50 MiB with an Idempotency-Key is a PayloadTooLargeError", () =>
+    Effect.gen(function* () {
+      const { query } = collection()
+      const { body, status } = yield* send("POST", `/v1/plans?${query}`, {
+        raw: "a".repeat(50 * 1024 ** 2 + 1),
+        headers: { "content-type": "application/x-ndjson", "idempotency-key": unique("large") }
+      })
+      assert.deepStrictEqual(
+        [status, body._tag, body.message],
+        [413, "PayloadTooLargeError", "A file has at most 50 MiB"]
+      )
+    })
+  )
+
   it.effect("a plan with an Idempotency-Key has every row of a file that is compared in several parts", () =>
     Effect.gen(function* () {
       const { id, query } = collection()

@@ -1,0 +1,64 @@
+import { Context, Effect, Stream } from "effect"
+import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
+import { RouteLimits } from "../../api/Limits.ts"
+import { PayloadTooLargeError, RequestTimeoutError } from "../../domain/write/RequestErrors.ts"
+import { withMinRate } from "./MinRate.ts"
+import { CurrentPlace } from "../transport/InFlight.ts"
+import { TimeLimits } from "../transport/Timeout.ts"
+
+/** Whether the body of an endpoint is read as it arrives, and no timer of the server limits it. */
+export const isSlow = ({ annotations }: HttpApiEndpoint.Top) =>
+  Context.getOrUndefined(annotations, RouteLimits)?.hasSlowBody === true
+
+/** Bytes per second that must arrive on average. */
+const minRate = 64 * 1024
+
+const tooSlow = new RequestTimeoutError({
+  message: `The file arrived at less than ${minRate / 1024} KiB a second; send it again`
+})
+
+const stalled = new RequestTimeoutError({ message: "The rest of the file did not arrive in time; send it again" })
+
+const tooLarge = (max: number) => new PayloadTooLargeError({ message: `A file has at most ${max / 1024 ** 2} MiB` })
+
+/** The body, if it was collected ahead of the handler. */
+const Collected = Context.Reference<ReadonlyArray<Uint8Array> | undefined>("waypost/http/streams/SlowBody/Collected", {
+  defaultValue: () => undefined
+})
+
+/** Reads bodies that may arrive for as long as the answer may take, within limits of idle time and rate. */
+export const make = Effect.map(TimeLimits, ({ body: idle, bodyRate: averagedOver }) => {
+  /** It holds no place of other keys; it counts in the share of its key. */
+  const arriving = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    const place = yield* CurrentPlace
+    place.leave()
+    return request.stream.pipe(
+      Stream.timeoutOrElse({ duration: idle, orElse: () => Stream.fail(stalled) }),
+      withMinRate({ rate: minRate, averagedOver, slow: tooSlow })
+    )
+  })
+
+  return {
+    /** The bytes of the body as they arrive, or as they were collected. */
+    read: (request: HttpServerRequest.HttpServerRequest) =>
+      Effect.flatMap(Collected, (chunks) =>
+        chunks === undefined ? arriving(request) : Effect.succeed(Stream.fromArray(chunks))
+      ),
+    /** The whole body. */
+    collect: Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+      const max = Number((yield* HttpIncomingMessage.MaxBodySize) ?? Infinity)
+      const chunks: Array<Uint8Array> = []
+      let length = 0
+      yield* Stream.runForEach(yield* arriving(request), (chunk) => {
+        length += chunk.length
+        chunks.push(chunk)
+        return length > max ? Effect.fail(tooLarge(max)) : Effect.void
+      })
+      return chunks
+    }, Effect.orDie)
+  }
+})
+
+/** Gives the handler a body that was collected. */
+export const provide = (chunks: ReadonlyArray<Uint8Array>) => Effect.provideService(Collected, chunks)
