@@ -22,7 +22,9 @@ import * as ClientPlaces from "./ClientPlaces.ts"
 export const route = { method: "GET", path: "/files/:uuid/:name" } as const satisfies Route
 
 /** Requests that wait for a thumbnail; more are answered with the icon at once. */
-const maxWaits: ClientPlaces.Max = { ofProcess: 64, ofNetwork: 16 }
+export const MaxThumbnailWaits = Context.Reference<ClientPlaces.Max>("waypost/http/routes/Files/MaxThumbnailWaits", {
+  defaultValue: () => ({ ofProcess: 512, ofNetwork: 256 })
+})
 
 /**
  * Downloads that clients have not read to the end, and for how many milliseconds others wait for them to end. Those of a process
@@ -115,7 +117,7 @@ const beyond = (size: number) => new RangeNotSatisfiableError({ message: `The fi
 
 /** Lets a request wait for a thumbnail without its place in flight, which another request may need. */
 const makeWait = Effect.gen(function* () {
-  const waits = yield* ClientPlaces.make(maxWaits)
+  const waits = yield* ClientPlaces.make(yield* MaxThumbnailWaits)
   return (request: HttpServerRequest.HttpServerRequest): Wait =>
     (made) =>
       Effect.flatMap(CurrentPlace, (place) =>

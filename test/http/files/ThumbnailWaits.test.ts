@@ -58,7 +58,8 @@ const stage = (values: Readonly<Record<string, string>> = {}) => {
     Layer.provide(Downloads.layer),
     Layer.provide(Thumbnails.layer),
     Layer.provide(services),
-    Layer.provide([Server.routeTable, Shares.layer])
+    Layer.provide([Server.routeTable, Shares.layer]),
+    Layer.provide(Layer.succeed(FilesHttp.MaxThumbnailWaits, { ofProcess: 64, ofNetwork: 16 }))
   )
   const around = Layer.mergeAll(
     InFlight.layer,
@@ -102,11 +103,11 @@ const asking = (waiting: number, values: Readonly<Record<string, string>> = {}) 
 }
 
 describe("requests that wait for a thumbnail", () => {
-  it.live("at most 16 of a client network wait, in no place in flight; the others are answered with the icon", () =>
+  it.live("a client network has a limit of them, and none is in flight; the others are answered with the icon", () =>
     asking(16)
   )
 
-  it.live("at most 64 of a process wait when all clients have the address of a proxy", () =>
+  it.live("a process has a limit of them when all clients have the address of a proxy", () =>
     asking(64, { PUBLIC_URL: "https://api.example.com" })
   )
 })
