@@ -131,7 +131,8 @@ export const en = {
   attention: "Needs attention",
   lately: "Changed lately",
   allGood: "Nothing needs attention.",
-  qualityCount: (count: string) => `${count} locations have data that can be improved`,
+  qualityCount: (count: string) =>
+    count === "1" ? "1 location has data that can be improved" : `${count} locations have data that can be improved`,
   failedWebhooks: (count: string) => `${count} webhooks are not delivered`,
   expiringKeys: (count: string) => `${count} keys expire within 30 days`,
   created: "created",

@@ -135,7 +135,8 @@ export const nl: Words = {
   attention: "Vraagt aandacht",
   lately: "Laatst gewijzigd",
   allGood: "Niets vraagt aandacht.",
-  qualityCount: (count) => `${count} locaties hebben gegevens die beter kunnen`,
+  qualityCount: (count) =>
+    count === "1" ? "1 locatie heeft gegevens die beter kunnen" : `${count} locaties hebben gegevens die beter kunnen`,
   failedWebhooks: (count) => `${count} webhooks worden niet afgeleverd`,
   expiringKeys: (count) => `${count} sleutels verlopen binnen 30 dagen`,
   created: "gemaakt",
