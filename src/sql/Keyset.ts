@@ -1,4 +1,5 @@
 import { hash } from "node:crypto"
+import { isJsonNumber } from "../domain/files/Json.ts"
 import { isTimestamp, isUuid } from "../domain/schema/Fields.ts"
 import type { Field } from "../domain/query/FilterFields.ts"
 import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
@@ -38,9 +39,9 @@ const parse = (text: string): unknown => {
 
 /** The text of a `float8`, which PostgreSQL reads again: finite, and no other number than zero that is rounded to zero. */
 const isFloat = (text: string) =>
-  /^-?\d+(?:\.\d+)?(?:e[+-]\d+)?$/.test(text) &&
+  isJsonNumber(text) &&
   Number.isFinite(Number(text)) &&
-  (Number(text) !== 0 || !/^[^e]*[1-9]/.test(text))
+  (Number(text) !== 0 || !/^[^eE]*[1-9]/.test(text))
 
 const isKey = (key: unknown, kind: Kind): key is string | null => {
   if (typeof key !== "string") return key === null

@@ -80,7 +80,7 @@ export const withTimeout = (app: App, context: Context.Context<never>, { millis,
 const rejectionMillis = 100
 const maxWaitingRejections = 2048
 
-/** The rejection, after a delay. `waiting` counts those that wait, each until its client hangs up. */
+/** The rejection, after a delay. `waiting` counts those that wait, until they are made or their clients hang up. */
 export const delayRejection = <A>(waiting: MutableRef.MutableRef<number>, reject: () => A): Effect.Effect<A> => {
   const wait = Effect.acquireUseRelease(
     Effect.sync(() => MutableRef.increment(waiting)),

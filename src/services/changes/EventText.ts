@@ -63,8 +63,8 @@ export const shared = <A>(make: (event: StoredEvent, visible: ReadonlySet<Record
     if (!visible.has(event.type)) return undefined
     const known = made.get(event) ?? new Map<string, A | undefined>()
     made.set(event, known)
-    const types = (event.links ?? []).map(({ path }) => relations[path]).filter((type) => visible.has(type))
-    const seen = [...new Set(types)].toSorted().join()
+    const types = event.links?.map(({ path }) => relations[path]).filter((type) => visible.has(type))
+    const seen = types === undefined ? "" : [...new Set(types)].toSorted().join()
     if (!known.has(seen)) known.set(seen, make(event, visible))
     return known.get(seen)
   }
