@@ -39,9 +39,7 @@ const parse = (text: string): unknown => {
 
 /** The text of a `float8`, which PostgreSQL reads again: finite, and no other number than zero that is rounded to zero. */
 const isFloat = (text: string) =>
-  isJsonNumber(text) &&
-  Number.isFinite(Number(text)) &&
-  (Number(text) !== 0 || !/^[^eE]*[1-9]/.test(text))
+  isJsonNumber(text) && Number.isFinite(Number(text)) && (Number(text) !== 0 || !/^[^eE]*[1-9]/.test(text))
 
 const isKey = (key: unknown, kind: Kind): key is string | null => {
   if (typeof key !== "string") return key === null
