@@ -52,6 +52,14 @@ export const includable = <const Names extends ReadonlyArray<string>>(names: Nam
   include: Schema.optionalKey(Include(names))
 })
 
+/** What the parameters do that several lists have; a schema can describe its own differently. */
+export const descriptions = {
+  limit: "The number of records of a page.",
+  page: "The page, from 1. A page after the end is empty and has the exact total.",
+  sortBy: "The field to sort by. Records without the value come last.",
+  sortOrder: "The direction, in upper or lower case; ties are broken by uuid, so pages never overlap."
+}
+
 /** The query parameters of a list whose pages have numbers. */
 export const pages = {
   limit: Schema.optionalKey(integer(1, maxLimit, defaults.limit)),

@@ -33,7 +33,8 @@ const productsOf = <Id extends Schema.Top, NotFound extends Schema.Top>(id: Id, 
   error: [notFound, InvalidFilterError] as const
 })
 
-const asked = <Id extends Schema.Top>(id: Id, description: string) => Schema.optionalKey(id.annotate({ description }))
+const asked = <Id extends Schema.Top>(id: Id, description: string) =>
+  Schema.optionalKey(id.pipe(Schema.annotateEncoded({ description })))
 
 /** Who may see what. */
 export class AccessApi extends HttpApiGroup.make("access")

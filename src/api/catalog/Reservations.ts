@@ -1,3 +1,4 @@
+import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { ModuleIncompatibleWithProductTypeError, ModuleNotActiveError } from "../../domain/catalog/ProductModule.ts"
 import { ProductNotFoundError } from "../../domain/catalog/Product.ts"
@@ -24,7 +25,10 @@ export class ReservationsApi extends HttpApiGroup.make("reservations")
       )
     ),
     HttpApiEndpoint.post("cancel", "/:uuid/reservations/:reservationUuid/cancel", {
-      params: { uuid: ProductId, reservationUuid: ReservationId },
+      params: {
+        uuid: ProductId,
+        reservationUuid: ReservationId.pipe(Schema.annotateEncoded({ description: "The uuid of the reservation." }))
+      },
       success: Envelope.Written(ReservationId),
       error: [ProductNotFoundError, ReservationNotFoundError]
     }).pipe(

@@ -14,7 +14,10 @@ export const after = Schema.optionalKey(
 /** A page of at most `maxLimit` entries. */
 export const limit = (fallback: number) => Schema.optionalKey(integer(1, 500, fallback))
 
-export const order = (fallback: "asc" | "desc") => Schema.optionalKey(direction(fallback))
+export const order = (fallback: "asc" | "desc") =>
+  Schema.optionalKey(
+    direction(fallback).pipe(Schema.annotateEncoded({ description: "The oldest (`asc`) or newest (`desc`) first." }))
+  )
 
 /** A comma list of patterns of types. */
 const Types = Schema.String.annotate({
@@ -40,10 +43,14 @@ const Types = Schema.String.annotate({
 /** Which events. */
 export const EventSelection = {
   types: Schema.optionalKey(Types),
-  record: Schema.optionalKey(Uuid.annotate({ description: "The record, from either side of relations." })),
-  actor: Schema.optionalKey(Uuid.annotate({ description: "The API key that made the changes." })),
-  since: Schema.optionalKey(Timestamp.annotate({ description: "The earliest `occurredAt`." })),
-  until: Schema.optionalKey(Timestamp.annotate({ description: "The `occurredAt` before which they are." }))
+  record: Schema.optionalKey(
+    Uuid.pipe(Schema.annotateEncoded({ description: "The record, from either side of relations." }))
+  ),
+  actor: Schema.optionalKey(Uuid.pipe(Schema.annotateEncoded({ description: "The API key that made the changes." }))),
+  since: Schema.optionalKey(Timestamp.pipe(Schema.annotateEncoded({ description: "The earliest `occurredAt`." }))),
+  until: Schema.optionalKey(
+    Timestamp.pipe(Schema.annotateEncoded({ description: "The `occurredAt` before which they are." }))
+  )
 }
 
 /** The query of the feed of events. */

@@ -4,8 +4,10 @@ import { Timestamp } from "../../domain/schema/Fields.ts"
 /** The time of a read of the past. */
 export const at = {
   at: Schema.optionalKey(
-    Timestamp.annotate({
-      description: "Returns the record as it was at this time, computed members included; addresses are current."
-    })
+    Timestamp.pipe(
+      Schema.annotateEncoded({
+        description: "Returns the record as it was at this time, computed members included; addresses are current."
+      })
+    )
   )
 }

@@ -10,9 +10,11 @@ import { answersHeaders } from "../openapi/Headers.ts"
 
 const RestoreRequest = Schema.Struct({
   eventId: Schema.optionalKey(
-    EventId.annotate({
-      description: "The event after which the record had the state that it gets; required for a record that exists."
-    })
+    EventId.pipe(
+      Schema.annotateEncoded({
+        description: "The event after which the record had the state that it gets; required for a record that exists."
+      })
+    )
   )
 }).annotate({ identifier: "RestoreRequest" })
 

@@ -90,7 +90,13 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
     ),
     HttpApiEndpoint.get("deliveries", "/:uuid/deliveries", {
       params: uuid,
-      query: { after, limit: limit(50), state: Schema.optionalKey(Schema.Literals(deliveryStates)) },
+      query: {
+        after,
+        limit: limit(50),
+        state: Schema.optionalKey(
+          Schema.Literals(deliveryStates).annotate({ description: "Only attempts and deliveries in this state." })
+        )
+      },
       success: Envelope.CursorPage(Delivery),
       error: [WebhookNotFoundError, CursorExpiredError]
     }).pipe(

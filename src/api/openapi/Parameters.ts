@@ -1,5 +1,6 @@
 import { Schema, SchemaAST } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
+import { descriptions } from "../ListQuery.ts"
 import { requestHeaders } from "./Headers.ts"
 import type { JsonSchema } from "./JsonSchema.ts"
 import { type Parameter, pascal, type Placed, shared } from "./Operation.ts"
@@ -12,16 +13,11 @@ const decodedSchema = (ast: SchemaAST.AST): JsonSchema | undefined => {
   return type === "integer" || type === "number" || type === "boolean" || "enum" in schema ? flatten(schema) : undefined
 }
 
-const descriptions: Readonly<Record<string, string>> = {
-  limit: "The number of records of a page.",
-  page: "The page, from 1. A page after the end is empty and has the exact total.",
-  sortBy: "The field to sort by. Records without the value come last.",
-  sortOrder: "The direction, in upper or lower case; ties are broken by uuid, so pages never overlap."
-}
+const known: Readonly<Record<string, string>> = { uuid: "The uuid of the record.", ...descriptions }
 
 /**
  * The parameters of an operation. A query parameter is text on the wire and is derived as text; it gets its decoded
- * schema, such as an integer from 1 to 500 for `limit`.
+ * schema, such as an integer from 1 to 500 for `limit`. A parameter without a description throws.
  */
 export const parametersOf = (placed: Placed, endpoint: HttpApiEndpoint.Top): ReadonlyArray<Parameter> => {
   const ast = endpoint.query?.ast
@@ -29,9 +25,11 @@ export const parametersOf = (placed: Placed, endpoint: HttpApiEndpoint.Top): Rea
   const decoded = new Map(properties.map(({ name, type }) => [String(name), decodedSchema(type)]))
   return [
     ...placed.operation.parameters.map(({ schema: derived, ...parameter }) => {
-      const { description, ...schema } = (parameter.in === "query" && decoded.get(parameter.name)) || derived
-      const fallback = descriptions[parameter.name] ?? `The ${parameter.name} of the record.`
-      return { ...parameter, description: typeof description === "string" ? description : fallback, schema }
+      const { name } = parameter
+      const { description, ...schema } = (parameter.in === "query" && decoded.get(name)) || derived
+      const own = derived["description"] ?? description ?? known[name]
+      if (typeof own !== "string") throw new Error(`${placed.operation.operationId}: ${name} has no description`)
+      return { ...parameter, description: own, schema }
     }),
     ...requestHeaders(placed, endpoint)
   ]

@@ -122,7 +122,11 @@ export class PlansApi extends HttpApiGroup.make("plans")
     HttpApiEndpoint.get("changes", "/:uuid/changes", {
       params: uuid,
       query: {
-        kind: Schema.optionalKey(Schema.Literals(PlanKind.literals.filter((kind) => kind !== "unchanged"))),
+        kind: Schema.optionalKey(
+          Schema.Literals(PlanKind.literals.filter((kind) => kind !== "unchanged")).annotate({
+            description: "Only changes of this kind."
+          })
+        ),
         ...pages
       },
       success: Envelope.Page(PlanChange),

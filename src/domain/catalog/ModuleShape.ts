@@ -32,7 +32,9 @@ const envelope = <const Name extends ModuleName>(name: Name) => ({
   productUuid: ProductId,
   module: Schema.Literal(name),
   active: Schema.Literal(true),
-  inheritedFrom: Schema.optionalKey(ProductId.annotate({ description: "The parent whose module this is." })),
+  inheritedFrom: Schema.optionalKey(
+    ProductId.pipe(Schema.annotateEncoded({ description: "The parent whose module this is." }))
+  ),
   editedAt: Timestamp
 })
 

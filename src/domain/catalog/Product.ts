@@ -68,14 +68,16 @@ export const Product = Schema.Struct({
     .annotate({ description: "All modules a product of this type can have." })
     .pipe(readOnly),
   parentUuid: Schema.optionalKey(
-    ProductId.annotate({ description: "Of a variant: the variantParent it belongs to." })
+    ProductId.pipe(Schema.annotateEncoded({ description: "Of a variant: the variantParent it belongs to." }))
   ).pipe(references("products")),
   optionValues: Schema.optionalKey(
-    OptionValues.annotate({ description: "Of a variant: the combination that no other variant of its parent has." })
+    OptionValues.pipe(
+      Schema.annotateEncoded({ description: "Of a variant: the combination that no other variant of its parent has." })
+    )
   ),
   variantCount: Schema.optionalKey(readOnly(Count.annotate({ description: "Of a variantParent." }))),
   defaultVariantUuid: Schema.optionalKey(
-    readOnly(Uuid.annotate({ description: "Of a variantParent: as its variants module says." }))
+    readOnly(Uuid.pipe(Schema.annotateEncoded({ description: "Of a variantParent: as its variants module says." })))
   ),
   createdAt: readOnly(Timestamp),
   editedAt: readOnly(Timestamp)

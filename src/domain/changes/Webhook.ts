@@ -29,10 +29,12 @@ export const maxWaitingReplayed = 10_000
 
 const Types = distinct(TypePattern, 50, "types")
   .check(Schema.isMinLength(1, { expected: "at least one type", code: "tooShort" }))
-  .annotate({
-    description: "The types of events that are sent: `location.updated`, `location.*`, `*.deleted` or `*`.",
-    examples: [["location.*", "user.deleted"]]
-  })
+  .pipe(
+    Schema.annotateEncoded({
+      description: "The types of events that are sent: `location.updated`, `location.*`, `*.deleted` or `*`.",
+      examples: [["location.*", "user.deleted"]]
+    })
+  )
 
 /** A receiver of events, without its secrets. */
 export const Webhook = Schema.Struct({
@@ -46,7 +48,9 @@ export const Webhook = Schema.Struct({
         "`active`, `paused` by a request, by status 410 of the receiver or because the key that created it was revoked, or `failing` after five days of failures. Later releases may add words."
     })
   ),
-  createdBy: Schema.optionalKey(readOnly(ApiKeyId)).annotateKey({ description: "The API key that created it." }),
+  createdBy: Schema.optionalKey(readOnly(ApiKeyId)).pipe(
+    Schema.annotateEncoded({ description: "The API key that created it." })
+  ),
   resumeCursor: readOnly(
     Schema.String.annotate({
       [signed]: true,
@@ -102,8 +106,12 @@ export const Replay = Schema.Struct({
   after: Schema.optionalKey(
     Schema.String.annotate({ description: "A cursor: every later event is sent, such as after `resumeCursor`." })
   ),
-  since: Schema.optionalKey(Timestamp.annotate({ description: "Every event that occurred since then is sent." })),
-  eventIds: Schema.optionalKey(distinct(EventId, 1000, "ids")).annotateKey({ description: "These events are sent." })
+  since: Schema.optionalKey(
+    Timestamp.pipe(Schema.annotateEncoded({ description: "Every event that occurred since then is sent." }))
+  ),
+  eventIds: Schema.optionalKey(distinct(EventId, 1000, "ids")).pipe(
+    Schema.annotateEncoded({ description: "These events are sent." })
+  )
 })
   .check(
     Schema.makeFilter<Readonly<Partial<Record<(typeof members)[number], unknown>>>>(

@@ -24,7 +24,9 @@ export const ApiKey = Schema.Struct({
   createdAt: Timestamp,
   createdByKeyUuid: Schema.optionalKey(ApiKeyId),
   expiresAt: Schema.optionalKey(Timestamp),
-  lastUsedAt: Schema.optionalKey(Timestamp).annotateKey({ description: "Written at most once a minute." }),
+  lastUsedAt: Schema.optionalKey(Timestamp).pipe(
+    Schema.annotateEncoded({ description: "Written at most once a minute." })
+  ),
   revokedAt: Schema.optionalKey(Timestamp),
   replacedByUuid: Schema.optionalKey(ApiKeyId)
 }).annotate({ identifier: "ApiKey" })

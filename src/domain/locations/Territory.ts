@@ -73,9 +73,11 @@ export type ServingLocation = typeof ServingLocation.Type
 /** A postal code that several locations of a country claim. */
 export const TerritoryConflict = Schema.Struct({
   postalCode: Schema.String.annotate({ description: "Without spaces and hyphens.", examples: ["3511AB"] }),
-  countryCode: Schema.optionalKey(CountryCode).annotate({
-    description: "The country of the addresses; absent for locations without one."
-  }),
+  countryCode: Schema.optionalKey(CountryCode).pipe(
+    Schema.annotateEncoded({
+      description: "The country of the addresses; absent for locations without one."
+    })
+  ),
   locations: Schema.Array(
     Schema.Struct({
       ...branch,

@@ -10,7 +10,7 @@ export const maxBulkBytes = 8 * 1024 * 1024
 export class NotAppliedError extends ApiError<NotAppliedError>()(
   "NotAppliedError",
   { message: Schema.String },
-  { httpApiStatus: 424, description: "Another operation of the atomic request failed, so that none took effect." }
+  { httpApiStatus: 424 }
 ) {}
 
 export const Mode = Schema.Literals(["independent", "atomic"])

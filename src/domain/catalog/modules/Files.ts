@@ -12,7 +12,9 @@ const known = (schema: Schema.Codec<string, string>) => Schema.optionalKey(readO
 const File = Schema.Struct({
   uuid: partUuid,
   fileUuid: mark(
-    Uuid.annotate({ description: "With an `assetUuid` the current file of the asset, whatever is sent." }),
+    Uuid.pipe(
+      Schema.annotateEncoded({ description: "With an `assetUuid` the current file of the asset, whatever is sent." })
+    ),
     { references: "files", suppliedBy: "assetUuid" }
   ),
   assetUuid: Schema.optionalKey(Uuid.pipe(references("assets"))),

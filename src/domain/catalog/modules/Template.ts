@@ -56,7 +56,7 @@ const Variable = Schema.Struct({
   ),
   fixedValue: Schema.optionalKey(FixedValue),
   assetCategories: distinct(text(64), 100, "categories")
-    .annotate({ description: "The keys of the asset categories from which an image may come." })
+    .pipe(Schema.annotateEncoded({ description: "The keys of the asset categories from which an image may come." }))
     .pipe(references("categories"))
 })
 type Variable = (typeof Variable)["Encoded"]
@@ -113,7 +113,9 @@ const outputProblems = (output: Output, path: string) => {
 export const TemplateModule = Module.make(
   "template",
   {
-    templateUuid: Schema.optionalKey(Uuid.annotate({ description: "Its id in the template engine." })),
+    templateUuid: Schema.optionalKey(
+      Uuid.pipe(Schema.annotateEncoded({ description: "Its id in the template engine." }))
+    ),
     templateName: Schema.optionalKey(text(255)),
     version: withDefault(int(1, 1_000_000_000), 1),
     engine: choice(["studio", "indesign", "chili", "html"], "studio"),

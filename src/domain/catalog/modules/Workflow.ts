@@ -12,7 +12,7 @@ import { int } from "../../schema/WholeNumber.ts"
 const Approvers = Schema.Struct({
   type: Schema.Literals(["users", "groups", "role", "locationManagers"]),
   uuids: distinct(Uuid, 1000, "approvers")
-    .annotate({ description: "The users or the groups." })
+    .pipe(Schema.annotateEncoded({ description: "The users or the groups." }))
     .pipe(references({ by: "type", kinds: { users: "users", groups: "groups" } })),
   role: Schema.optionalKey(User.fields.role)
 })
