@@ -51,7 +51,9 @@ export class GroupsApi extends HttpApiGroup.make("groups")
         errors: [GroupNotFoundError, DuplicateGroupNameError, UserNotFoundError, LocationNotFoundError]
       })
     ).pipe(
-      Bulk.writing("groups", "groups", " `users` and `locations` also need `update:users` and `update:locations`.")
+      Bulk.writing("groups", "groups", {
+        also: " `users` and `locations` also need `update:users` and `update:locations`."
+      })
     ),
     HttpApiEndpoint.get("delta", "/delta", Delta.delta(GroupId, Group, "Group")).pipe(
       Delta.mirroring("read:groups", "groups")

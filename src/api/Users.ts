@@ -17,6 +17,7 @@ import { UserId } from "../domain/schema/UserId.ts"
 import { requires } from "./Authorization.ts"
 import { describe, group, operation } from "./Describe.ts"
 import * as Bulk from "./writes/Bulk.ts"
+import { takesPrecondition } from "./writes/SafeWrites.ts"
 import * as Delta from "./changes/Delta.ts"
 import * as History from "./changes/History.ts"
 import * as Restore from "./changes/Restore.ts"
@@ -27,6 +28,8 @@ import * as Records from "./Records.ts"
 import * as Relations from "./Relations.ts"
 
 const uuid = { uuid: UserId }
+const guarded = "needs `update:user-roles`, if the service guards roles"
+const ofNew = `\`locations\` and \`groups\` also need \`update:locations\` and \`update:groups\`. A \`role\` other than \`ROLE_USER\` also ${guarded}.`
 const erase = flag("Also removes the values of the events of the user.")
 const writeErrors = [InvalidLocaleError, UsernameNotUniqueError, EmailNotUniqueError] as const
 
@@ -40,13 +43,7 @@ export class UsersApi extends HttpApiGroup.make("users")
       payload: UserCreate,
       success: Envelope.Created(UserId),
       error: [...writeErrors, LocationNotFoundError, GroupNotFoundError]
-    }).pipe(
-      operation(
-        "create:users",
-        "Create a new user",
-        "`username` and `email` are required. `locations` and `groups` also need `update:locations` and `update:groups`. A `role` other than `ROLE_USER` also needs `update:user-roles`, if the service guards roles."
-      )
-    ),
+    }).pipe(operation("create:users", "Create a new user", `\`username\` and \`email\` are required. ${ofNew}`)),
     HttpApiEndpoint.post(
       "bulk",
       "/bulk",
@@ -58,13 +55,7 @@ export class UsersApi extends HttpApiGroup.make("users")
         key: "username",
         errors: [UserNotFoundError, ...writeErrors, LocationNotFoundError, GroupNotFoundError]
       })
-    ).pipe(
-      Bulk.writing(
-        "users",
-        "users",
-        " `locations` and `groups` also need `update:locations` and `update:groups`. A `role` other than `ROLE_USER` also needs `update:user-roles`, if the service guards roles."
-      )
-    ),
+    ).pipe(Bulk.writing("users", "users", { also: ` ${ofNew}` })),
     HttpApiEndpoint.get("delta", "/delta", Delta.delta(UserId, User, "User")).pipe(
       Delta.mirroring("read:users", "users")
     ),
@@ -75,7 +66,7 @@ export class UsersApi extends HttpApiGroup.make("users")
       "restore",
       "/:uuid/restore",
       Restore.restoration(UserId, UserNotFoundError, [UsernameNotUniqueError, EmailNotUniqueError])
-    ).pipe(Restore.restoring("users", "user")),
+    ).pipe(Restore.restoring("users", "user", ` A change of the \`role\` also ${guarded}.`)),
     HttpApiEndpoint.get("history", "/:uuid/history", History.history(UserId, UserNotFoundError)).pipe(
       History.describing("read:users", "user")
     ),
@@ -88,7 +79,7 @@ export class UsersApi extends HttpApiGroup.make("users")
       operation(
         "update:users",
         "Update a user",
-        "Absent members are unchanged, `null` clears. `status` can change from pending to active, and between active and suspended. `role` also needs `update:user-roles`, if the service guards roles."
+        `Absent members are unchanged, \`null\` clears. \`status\` can change from pending to active, and between active and suspended. \`role\` also ${guarded}.`
       )
     ),
     HttpApiEndpoint.delete("delete", "/:uuid", {
@@ -122,7 +113,8 @@ export class UsersApi extends HttpApiGroup.make("users")
         "update:users",
         "Record a login",
         "Sets `lastLoginAt` of the user if `at` is later. `editedAt` is unchanged, and a login is not in the change log."
-      )
+      ),
+      takesPrecondition
     ),
     HttpApiEndpoint.get("listLocations", "/:uuid/locations", Relations.list("users", "locations")).pipe(
       Relations.listing("users", "locations")

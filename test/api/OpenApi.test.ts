@@ -90,8 +90,10 @@ describe("OpenAPI document", () => {
       const { 200: success, 409: conflict, ...failures } = listed
       const others = name.endsWith("/bulk") ? failures : { ...failures, success }
       for (const error of names) assert.notInclude(JSON.stringify(others), error)
-      if (conflict !== undefined)
+      if (conflict !== undefined) {
         assert.match(JSON.stringify(conflict), /(?:NotUnique|PlanOutdated)Error.*IdempotencyInProgressError/, name)
+        assert.property(conflict.headers, "Retry-After", name)
+      }
     }
     const { oneOf } = responses["TransportError"]!.content!["application/json"]!.schema
     assert.deepStrictEqual(
@@ -162,6 +164,31 @@ describe("OpenAPI document", () => {
       const declared = operation.parameters.filter((parameter) => parameter.in === "path").map((p) => p.name)
       assert.sameMembers(declared, templated, name)
     }
+  })
+
+  it("a write documents If-Match if it takes a precondition, also a POST", () => {
+    const takesPrecondition = operations.filter(({ operation }) =>
+      operation.parameters.some(({ in: place, name }) => place === "header" && name === "If-Match")
+    )
+    assert.sameMembers(
+      takesPrecondition.filter(({ method }) => method === "post").map(({ path }) => path.replace("/v1/", "")),
+      [
+        ...["users", "locations", "groups", "products", "posts", "assets", "asset-categories", "meta-tags"].map(
+          (resource) => `${resource}/{uuid}/restore`
+        ),
+        "users/{uuid}/logins",
+        "products/{uuid}/modules/api/calls",
+        "products/{uuid}/reservations",
+        "products/{uuid}/reservations/{reservationUuid}/cancel",
+        "plans/{uuid}/apply"
+      ]
+    )
+    assert.sameMembers(
+      takesPrecondition.filter(({ method }) => method !== "post").map(({ name }) => name),
+      operations
+        .filter(({ method, path }) => /put|patch|delete/.test(method) && path.includes("{uuid}"))
+        .map(({ name }) => name)
+    )
   })
 
   it("limit, page and sort order of a list have their bounds and defaults", () => {

@@ -37,7 +37,7 @@ const category = { category: Schema.optionalKey(CategoryReferences) }
 const sortBy = Schema.optionalKey(
   Schema.Literals([...sortable, "relevance"]).annotate({
     description:
-      "The field to sort by. The default is `relevance` with `search`, and `createdAt` without. Records without the value come last."
+      "The field to sort by. The default is `relevance` with `search`, and `createdAt` without. `relevance` cannot be used with `after`. Records without the value come last."
   })
 )
 
@@ -116,7 +116,7 @@ export class AssetsApi extends HttpApiGroup.make("assets")
           AssetInUseError
         ]
       })
-    ).pipe(Bulk.writing("assets", "assets")),
+    ).pipe(Bulk.writing("assets", "assets", { upserts: false })),
     HttpApiEndpoint.get("delta", "/delta", Delta.delta(AssetId, Asset, "Asset")).pipe(
       Delta.mirroring("read:assets", "assets")
     ),

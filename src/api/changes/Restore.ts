@@ -7,6 +7,7 @@ import { requires } from "../Authorization.ts"
 import { describe } from "../Describe.ts"
 import * as Envelope from "../Envelope.ts"
 import { answersHeaders } from "../openapi/Headers.ts"
+import { takesPrecondition } from "../writes/SafeWrites.ts"
 
 const RestoreRequest = Schema.Struct({
   eventId: Schema.optionalKey(
@@ -34,11 +35,14 @@ export const restoration = <
   error: [notFound, HistoryExpiredError, ...errors] as const
 })
 
-/** The permissions and the description of the restoration of a kind of record: `user`, `asset category`. */
+/**
+ * The permissions and the description of the restoration of a kind of record: `user`, `asset category`; `also` names
+ * those that some members need in addition.
+ */
 export const restoring =
-  (entity: Entity, kind: string) =>
+  (entity: Entity, kind: string, also = "") =>
   <Endpoint extends Annotatable<Endpoint>>(endpoint: Endpoint): Endpoint =>
     describe(
       `Restore ${/^[aeio]/.test(kind) ? "an" : "a"} ${kind}`,
-      `Brings a deleted ${kind} back as it was before its deletion, or after the event \`eventId\`; an existing ${kind} gets its members of then. A \`Warning\` header lists what was not restored, by path and number.`
-    )(answersHeaders("Warning")(requires(`create:${entity}`, `update:${entity}`)(endpoint)))
+      `Brings a deleted ${kind} back as it was before its deletion, or after the event \`eventId\`; an existing ${kind} gets its members of then. A \`Warning\` header lists what was not restored, by path and number.${also}`
+    )(answersHeaders("Warning")(takesPrecondition(requires(`create:${entity}`, `update:${entity}`)(endpoint))))

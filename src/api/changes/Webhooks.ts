@@ -57,7 +57,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       operation(
         "update:webhooks",
         "Update a webhook",
-        `Absent members are unchanged, \`null\` clears \`description\`. To change \`url\` or \`types\` or to set \`active\`: ${needs.toLowerCase()}`
+        `Absent members are unchanged, \`null\` clears \`description\`. To change \`url\` or \`types\` or to set \`active\` to \`true\`: ${needs.toLowerCase()}`
       )
     ),
     HttpApiEndpoint.delete("delete", "/:uuid", Records.remove(WebhookId, WebhookNotFoundError)).pipe(

@@ -3,7 +3,7 @@ import type { HttpApiEndpoint } from "effect/http-api"
 import { keptHours, validateOnly } from "../../domain/write/SafeWrites.ts"
 import type { Annotatable } from "../Annotations.ts"
 import type { Parameter, Placed, Reference } from "./Operation.ts"
-import { offers } from "../writes/SafeWrites.ts"
+import { offers, readsPrecondition } from "../writes/SafeWrites.ts"
 import { isStream } from "./Streams.ts"
 
 const text = { type: "string" }
@@ -135,13 +135,13 @@ const prefer = header(
 
 /** The headers that an operation reads, besides those that it declares. */
 export const requestHeaders = (
-  { method, operation, path }: Placed,
+  { method, operation }: Placed,
   endpoint: HttpApiEndpoint.Top
 ): ReadonlyArray<Parameter> => {
   if (isStream(operation)) return []
   if (method === "get") return [ifNoneMatch, position]
   return [
-    ...(method !== "post" && path.includes("{uuid}") ? [ifMatch] : []),
+    ...(readsPrecondition(endpoint) ? [ifMatch] : []),
     ...(offers(endpoint, "Idempotency-Key") ? [idempotencyKey] : []),
     ...(offers(endpoint, "validate-only") ? [prefer] : [])
   ]

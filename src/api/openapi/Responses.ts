@@ -85,7 +85,11 @@ const ofOperation = (response: Response, endpoint: HttpApiEndpoint.Top): Respons
   const [first] = own
   if (first === undefined) return undefined
   if (first["$ref"] === undefined) return response
-  return { description: own.map(tagOf).join(" | "), content: json(own.length === 1 ? first : oneOfErrors(own)) }
+  return {
+    description: own.map(tagOf).join(" | "),
+    headers: headersOf(...own.flatMap(({ $ref }) => (repeatRefs.has($ref) ? namesForError(tagOf({ $ref })) : []))),
+    content: json(own.length === 1 ? first : oneOfErrors(own))
+  }
 }
 
 /** The responses of an operation, with their headers; those that it does not list are its default. */
@@ -97,7 +101,11 @@ export const responsesOf = (
   return {
     ...Object.fromEntries(
       Object.entries(operation.responses).flatMap(([status, derived]) => {
-        const { content, ...response } = ofOperation(derived, endpoint) ?? { content: undefined, description: "" }
+        const { content, ...response } = ofOperation(derived, endpoint) ?? {
+          content: undefined,
+          description: "",
+          headers: {}
+        }
         const special = [
           ...Context.getOrElse(endpoint.annotations, SpecialHeaders, () => []),
           ...safeWriteHeaders(endpoint)
@@ -107,7 +115,11 @@ export const responsesOf = (
           : [
               [
                 status,
-                { ...response, headers: headersOf(...namesFor(kind, status, special)), content: contentOf(content) }
+                {
+                  ...response,
+                  headers: { ...headersOf(...namesFor(kind, status, special)), ...response.headers },
+                  content: contentOf(content)
+                }
               ]
             ]
       })

@@ -117,16 +117,16 @@ export const bulk = <
 
 /**
  * The permissions and the description of the bulk operation of a resource, whose records people read as `subject`; `also`
- * names the permissions that some members need in addition.
+ * names the permissions that some members need in addition, and `upserts` whether its records have a business key.
  */
 export const writing =
-  (entity: Entity, subject: string, also = "") =>
+  (entity: Entity, subject: string, { also = "", upserts = true } = {}) =>
   <Endpoint extends Annotatable<Endpoint>>(endpoint: Endpoint): Endpoint => {
     const permissions = [`create:${entity}`, `update:${entity}`, `delete:${entity}`] as const
     const [create, update, remove] = permissions
     const described = describe(
       `Write many ${subject}`,
-      `Up to ${maxOperations.toLocaleString("en")} operations in one request of at most ${maxBulkBytes / 1024 ** 2} MiB. They take effect in their order, and each has the status and the error that it has by itself. Needs \`${create}\`, \`${update}\` and \`${remove}\` as far as the request has such operations; \`upsert\` needs the first two.${also}`
+      `Up to ${maxOperations.toLocaleString("en")} operations in one request of at most ${maxBulkBytes / 1024 ** 2} MiB. They take effect in their order, and each has the status and the error that it has by itself. Needs \`${create}\`, \`${update}\` and \`${remove}\` as far as the request has such operations${upserts ? "; `upsert` needs the first two" : ""}.${also}`
     )(requiresSome(...permissions)(endpoint))
     return answersInFull(limits({ maxBodyBytes: maxBulkBytes, share: "bulk" })(described))
   }

@@ -20,7 +20,7 @@ import { describe, group } from "../Describe.ts"
 import * as Envelope from "../Envelope.ts"
 import { limits, ReadsPrimary } from "../Limits.ts"
 import { integer, pages } from "../ListQuery.ts"
-import { rejects } from "./SafeWrites.ts"
+import { rejects, takesPrecondition } from "./SafeWrites.ts"
 
 const uuid = { uuid: PlanId }
 
@@ -34,6 +34,7 @@ const named = (...verbs: ReadonlyArray<string>) =>
 
 const reading = `Needs the permission to read its resource, one of ${named("read")}.`
 const writing = `Needs the permissions to read, create and update its resource, and with \`mode=full\` to delete it: of ${named("read", "create", "update", "delete")}.`
+const rows = "What its rows need, such as `update:groups` for the groups of users, is needed as well."
 
 /** A file is read as it arrives, in one of several formats; the handler decodes it. */
 const File = Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "application/x-ndjson" }))
@@ -108,7 +109,7 @@ export class PlansApi extends HttpApiGroup.make("plans")
         some("create"),
         describe(
           "Plan a collection from a file",
-          `Compares a file with the records of a resource by their business keys, and keeps what would change; nothing is written. The file has at most ${planLimits.fileBytes / 1024 ** 2} MiB, and a row ${planLimits.rowLength / 1024 ** 2} MiB. ${writing} Rows that name users, locations or groups also need the permission to update these. A key has at most ${planLimits.live} plans that are not applied.`
+          `Compares a file with the records of a resource by their business keys, and keeps what would change; nothing is written. The file has at most ${planLimits.fileBytes / 1024 ** 2} MiB, and a row ${planLimits.rowLength / 1024 ** 2} MiB. ${writing} Rows that name users, locations or groups also need the permission to update these, and rows that set another \`role\` than the user has \`update:user-roles\`, if the service guards roles. A key has at most ${planLimits.live} plans that are not applied.`
         ),
         rejects("validate-only"),
         limits({ ...planning, answerMillis: 720_000, maxBodyBytes: planLimits.fileBytes })
@@ -153,15 +154,16 @@ export class PlansApi extends HttpApiGroup.make("plans")
       some("create"),
       describe(
         "Apply a plan",
-        `Does exactly what the plan shows, in one transaction, or nothing. A plan that is applied again answers the same. ${writing}`
+        `Does exactly what the plan shows, in one transaction, or nothing. A plan that is applied again answers the same. ${writing} ${rows}`
       ),
-      limits({ answerMillis: 120_000 })
+      limits({ answerMillis: 120_000 }),
+      takesPrecondition
     ),
     HttpApiEndpoint.delete("delete", "/:uuid", {
       params: uuid,
       success: Envelope.Written(PlanId),
       error: PlanNotFoundError
-    }).pipe(some("create"), describe("Delete a plan", `Removes the plan; what it wrote stays. ${writing}`))
+    }).pipe(some("create"), describe("Delete a plan", `Removes the plan; what it wrote stays. ${writing} ${rows}`))
   )
   .prefix("/v1/plans")
   .annotateMerge(

@@ -31,6 +31,21 @@ export const offers = ({ annotations, method }: HttpApiEndpoint.Top, way: SafeWr
   method !== "GET" &&
   !Context.getOrElse(annotations, RejectedSafeWrites, (): ReadonlyArray<SafeWrite> => []).includes(way)
 
+/** Whether a `POST` about a record takes a precondition on it. */
+export class TakesPrecondition extends Context.Service<TakesPrecondition, boolean>()(
+  "waypost/api/writes/SafeWrites/TakesPrecondition"
+) {}
+
+/** Declares that a `POST` reads `If-Match`, as every other write of a record does. */
+export const takesPrecondition = <Endpoint extends Annotatable<Endpoint>>(endpoint: Endpoint): Endpoint =>
+  endpoint.annotateMerge(TakesPrecondition.context(true))
+
+/** Whether an endpoint reads `If-Match`. */
+export const readsPrecondition = ({ annotations, method, path }: HttpApiEndpoint.Top): boolean =>
+  method === "POST"
+    ? Context.getOrElse(annotations, TakesPrecondition, () => false)
+    : method !== "GET" && path.includes(":uuid")
+
 /** Repeats no write whose `Idempotency-Key` it knows, and undoes one that is only to be validated. */
 export class SafeWrites extends HttpApiMiddleware.Service<SafeWrites, { requires: CurrentApiKey }>()(
   "waypost/api/writes/SafeWrites"

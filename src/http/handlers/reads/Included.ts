@@ -1,25 +1,16 @@
 import { Effect } from "effect"
-import type { Permission } from "../../../domain/keys/Permission.ts"
+import { includedPermissions } from "../../../domain/query/Include.ts"
 import type { Selection } from "../../../domain/query/Selection.ts"
 import { InvalidRequestError } from "../../../domain/write/RequestErrors.ts"
 import { demand } from "../../transport/Authorization.ts"
 
-/** The permissions for the records that an answer can include, by the name that asks for them. */
-const permissions: Readonly<Record<string, Permission>> = {
-  users: "read:users",
-  locations: "read:locations",
-  groups: "read:groups",
-  variants: "read:products",
-  modules: "read:products"
-}
-
 /** Reads records if the key may read those that the answer includes. */
 export const permitted = <A, E, R>({ include = [] }: Selection, read: Effect.Effect<A, E, R>) =>
-  Effect.andThen(demand(...include.map((name) => permissions[name])), read)
+  Effect.andThen(demand(...include.map((name) => includedPermissions[name])), read)
 
 /** Ends the request if an answer of the past would include other records. */
 export const notInPast = ({ include = [] }: Selection) => {
-  const name = include.find((name) => name in permissions)
+  const name = include.find((name) => name in includedPermissions)
   const message = "A read of the past does not include other records; leave out `include` or `at`"
   return name === undefined
     ? Effect.void
