@@ -156,6 +156,35 @@ describe("the documentation in a browser", () => {
     await context.close()
   })
 
+  it("shows the events of the stream as they arrive, until it is stopped or asked for again", async () => {
+    const { context, page, problems } = await visit("/docs/reference/events")
+    const form = page.locator("#stream form")
+    await page.click("#stream .try > summary")
+    await form.locator("[data-key]").fill(service.key)
+    const submit = form.locator(":scope > button")
+    const stop = form.getByRole("button", { name: "Stop" })
+    const followed = async (name: string) => {
+      await submit.click()
+      await stop.waitFor()
+      await service.create("/v1/groups", { name })
+      await until("the event is on the page", async () =>
+        (await form.locator("output pre").textContent())?.includes(name) === true ? true : undefined
+      )
+    }
+    await followed("First")
+    const first = page.waitForEvent("requestfailed")
+    await followed("Second")
+    assert.include((await first).url(), "/v1/events/stream")
+    const second = page.waitForEvent("requestfailed")
+    await stop.click()
+    assert.include((await second).url(), "/v1/events/stream")
+    assert.strictEqual(await stop.count(), 0)
+    assert.include(await form.locator("output pre").textContent(), "Second")
+    const aborted = `GET ${service.url}/v1/events/stream net::ERR_ABORTED`
+    assert.deepStrictEqual(problems, [aborted, aborted])
+    await context.close()
+  })
+
   it("every operation has samples with curl and with the typed client", async () => {
     const { context, page } = await visit("/docs/reference/locations")
     const sample = page.locator("#create .sample").first()

@@ -32,23 +32,60 @@ const pretty = (text) => {
   }
 }
 
+/** How many characters of a stream stay on the page. */
+const maxStreamed = 100_000
+
+/** Shows a stream as it arrives, until its end or until `stop` is used. */
+const follow = async (response, output, stop) => {
+  const button = element("button", "", "Stop")
+  button.type = "button"
+  button.addEventListener("click", stop)
+  const shown = element("pre", "", "")
+  output.append(button, shown)
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      shown.textContent = (shown.textContent + part.value).slice(-maxStreamed)
+    }
+  } finally {
+    button.remove()
+  }
+}
+
+const outcome = (status, ...facts) => {
+  const line = element("p", "outcome", "")
+  line.append(element("b", `status s${String(status)[0]}`, status), ` ${facts.join(" · ")}`)
+  return line
+}
+
+/** The requests of forms whose answers have not ended; the next request of a form aborts the last one. */
+const sent = new WeakMap()
+
 const send = async (form) => {
   const output = form.querySelector("output")
   const { init, url } = requestOf(form)
+  const abort = new AbortController()
+  sent.get(form)?.abort()
+  sent.set(form, abort)
   output.replaceChildren(element("p", "pending", "Sending …"))
   const begin = performance.now()
   try {
-    const response = await fetch(url, init)
+    const response = await fetch(url, { ...init, signal: abort.signal })
+    const asked = `${init.method} ${url}`
+    if (response.headers.get("content-type")?.startsWith("text/event-stream")) {
+      output.replaceChildren(outcome(response.status, asked))
+      return await follow(response, output, () => abort.abort())
+    }
     const text = await response.text()
-    const line = element("p", "outcome", "")
-    line.append(
-      element("b", `status s${String(response.status)[0]}`, response.status),
-      ` ${Math.round(performance.now() - begin)} ms · ${text.length.toLocaleString("en")} characters · ${init.method} ${url}`
-    )
-    output.replaceChildren(line)
+    const facts = [
+      `${Math.round(performance.now() - begin)} ms`,
+      `${text.length.toLocaleString("en")} characters`,
+      asked
+    ]
+    output.replaceChildren(outcome(response.status, ...facts))
     if (text !== "") output.append(element("pre", "", pretty(text)))
   } catch (error) {
-    output.replaceChildren(element("p", "outcome", `The request failed: ${error.message}`))
+    if (!abort.signal.aborted) output.replaceChildren(element("p", "outcome", `The request failed: ${error.message}`))
   }
 }
 
