@@ -84,6 +84,29 @@ layer(listening(), live)("routes that are not operations", (it) => {
     })
   )
 
+  it.effect("the body of a plan is described in each of its formats, with an example", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      const { text } = yield* send("GET", "/docs/reference/plans", { key: null })
+      const body = /<h3>Body<\/h3>([^]*?)<h3>/.exec(text)?.[1] ?? ""
+      for (const type of ["application/json", "application/x-ndjson", "text/csv"]) {
+        assert.include(body, `<code>${type}</code>`)
+      }
+      assert.include(body, "<code>_refused</code>")
+      assert.include(body, "identifier,name,address.city")
+    })
+  )
+
+  it.effect("the alternatives of an answer have titles that differ", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      const { text } = yield* send("GET", "/docs/reference/access", { key: null })
+      const titles = [...text.matchAll(/<p class="variant">([^<]*)<\/p>/g)].map(([, title]) => title)
+      assert.includeMembers(titles, ["data: array of User", "data: array of Location"])
+      assert.notInclude(text, "_tag: &quot;Success&quot;")
+    })
+  )
+
   it.effect("the console is one page for every screen, with nothing inline, and files that browsers keep", () =>
     Effect.gen(function* () {
       const { send } = yield* Wire

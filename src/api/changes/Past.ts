@@ -6,7 +6,8 @@ export const at = {
   at: Schema.optionalKey(
     Timestamp.pipe(
       Schema.annotateEncoded({
-        description: "Returns the record as it was at this time, computed members included; addresses are current."
+        description:
+          "Returns the record as it was at this time, computed members included; addresses are current. It cannot be combined with an `include` of other records."
       })
     )
   )

@@ -74,15 +74,18 @@ export const make = (resolve: Resolve, prose: (markdown: string) => Markup): Fie
     </ul>`
   }
 
-  /** The name of a variant: the one value of a member, such as `model: "fixed"`. */
+  /** The name of a variant: the one value of a member, such as `model: "fixed"`, or what an answer has. */
   const titleOf = (variant: unknown) => {
     const { name, node } = shapeOf(resolve, variant)
     const kinds = Object.entries(nodeOf(node["properties"])).flatMap(([member, schema]) => {
       const { node: inner } = shapeOf(resolve, schema)
       const list = "const" in inner ? [inner["const"]] : listOf(inner["enum"])
-      return list.length === 1 ? [`${member}: ${JSON.stringify(list[0])}`] : []
+      // Every success has this tag.
+      return list.length === 1 && list[0] !== "Success" ? [`${member}: ${JSON.stringify(list[0])}`] : []
     })
-    return kinds[0] ?? name ?? "or"
+    const { items } = shapeOf(resolve, nodeOf(node["properties"])["data"]).node
+    const item = shapeOf(resolve, items).name
+    return kinds[0] ?? name ?? (item === undefined ? "or" : `data: array of ${item}`)
   }
 
   const field = (

@@ -79,9 +79,23 @@ ${JSON.stringify(body.example ?? {}, undefined, 2)}</textarea>`
 const exampleOf = ({ responses }: Operation) =>
   responses.find(({ status }) => status.startsWith("2") && status !== "204")?.media?.example
 
+/** A body with the members of its JSON, or what it is a list of, and the other formats that it can have. */
+const bodyOf = ({ body, otherBodies }: Operation, fields: Fields.Fields) => {
+  if (body === undefined) return undefined
+  const members = fields.ofBody(body.schema)
+  const text = textOf(nodeOf(body.schema["items"])["description"])
+  if (members === undefined && text === undefined) return undefined
+  return html`<h3>Body</h3>
+    ${members ?? html`<div class="prose">${render(`\`${body.type}\`: a list. Each item: ${text}`)}</div>`}
+    ${otherBodies.map(
+      ({ example, schema, type }) =>
+        html`<div class="prose">${render(`\`${type}\`: ${textOf(schema["description"]) ?? ""}`)}</div>
+          ${code(typeof example === "string" ? example.trimEnd() : JSON.stringify(example, undefined, 2))}`
+    )}`
+}
+
 const section = (operation: Operation, fields: Fields.Fields, resolve: Resolve): Markup => {
-  const { anchor, body, description, isDeprecated, parameters, path, permissions, title } = operation
-  const members = body === undefined ? undefined : fields.ofBody(body.schema)
+  const { anchor, description, isDeprecated, parameters, path, permissions, title } = operation
   const example = exampleOf(operation)
   const places = ["path", "query", "header"].map((place) => ({
     name: placeNames[place] ?? place,
@@ -103,12 +117,7 @@ const section = (operation: Operation, fields: Fields.Fields, resolve: Resolve):
           : html`<h3>${name}</h3>
               ${fields.ofParameters(own)}`
       )}
-      ${
-        members === undefined
-          ? undefined
-          : html`<h3>Body</h3>
-              ${members}`
-      }
+      ${bodyOf(operation, fields)}
       <h3>Answers</h3>
       ${answers(operation, fields, resolve)}
     </div>

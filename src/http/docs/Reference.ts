@@ -13,6 +13,8 @@ export interface Operation {
   readonly isDeprecated: boolean
   readonly parameters: ReadonlyArray<Parameter>
   readonly body: Media | undefined
+  /** The other media types that the body can have. */
+  readonly otherBodies: ReadonlyArray<Media>
   readonly responses: ReadonlyArray<Response>
 }
 
@@ -25,6 +27,7 @@ export interface Parameter {
 }
 
 interface Media {
+  readonly type: string
   readonly schema: Node
   readonly example: unknown
 }
@@ -57,12 +60,12 @@ const modulePath = /\/modules\/([a-z-]+)/
 
 const slugOf = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-")
 
-const mediaOf = (resolve: Resolve, owner: Node): Media | undefined => {
-  const [media] = Object.values(nodeOf(owner["content"])).map(nodeOf)
-  if (media === undefined) return undefined
-  const [named] = Object.values(nodeOf(media["examples"])).map((example) => resolve(example)["value"])
-  return { schema: nodeOf(media["schema"]), example: media["example"] ?? named }
-}
+const mediaOf = (resolve: Resolve, owner: Node): ReadonlyArray<Media> =>
+  Object.entries(nodeOf(owner["content"])).map(([type, value]) => {
+    const media = nodeOf(value)
+    const [named] = Object.values(nodeOf(media["examples"])).map((example) => resolve(example)["value"])
+    return { type, schema: nodeOf(media["schema"]), example: media["example"] ?? named }
+  })
 
 const parameterOf = (resolve: Resolve, value: unknown): Parameter => {
   const parameter = resolve(value)
@@ -78,12 +81,12 @@ const parameterOf = (resolve: Resolve, value: unknown): Parameter => {
 
 const responseOf = (resolve: Resolve, status: string, value: unknown): Response => {
   const response = resolve(value)
-  return { status, description: textOf(response["description"]) ?? "", media: mediaOf(resolve, response) }
+  return { status, description: textOf(response["description"]) ?? "", media: mediaOf(resolve, response)[0] }
 }
 
 const operationOf = (resolve: Resolve, path: string, method: string, value: Node, shared: unknown): Operation => {
   const id = textOf(value["operationId"]) ?? `${method}-${path}`
-  const body = resolve(value["requestBody"])
+  const [body, ...otherBodies] = mediaOf(resolve, resolve(value["requestBody"]))
   return {
     id,
     anchor: slugOf((id.split(".").at(-1) ?? id).replaceAll(/(?=[A-Z])/g, "-")),
@@ -94,7 +97,8 @@ const operationOf = (resolve: Resolve, path: string, method: string, value: Node
     permissions: listOf(value["x-required-permissions"]).flatMap((name) => textOf(name) ?? []),
     isDeprecated: value["deprecated"] === true,
     parameters: [...listOf(shared), ...listOf(value["parameters"])].map((each) => parameterOf(resolve, each)),
-    body: mediaOf(resolve, body),
+    body,
+    otherBodies,
     responses: Object.entries(nodeOf(value["responses"])).map(([status, each]) => responseOf(resolve, status, each))
   }
 }

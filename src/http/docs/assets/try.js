@@ -37,7 +37,7 @@ const maxStreamed = 100_000
 
 /** Shows a stream as it arrives, until its end or until `stop` is used. */
 const follow = async (response, output, stop) => {
-  const button = element("button", "", "Stop")
+  const button = element("button", "button quiet", "Stop")
   button.type = "button"
   button.addEventListener("click", stop)
   const shown = element("pre", "", "")
