@@ -9,7 +9,7 @@ import { mirrored } from "./Mirrored.ts"
 import * as MirrorFile from "./MirrorFile.ts"
 
 /** Changes are collected up to this many characters before they are written, because the file is written whole. */
-const maxBatch = 64 * 1024 * 1024
+const largestBatch = 64 * 1024 * 1024
 
 const description = (resource: string) => `Keeps a copy of ${resource} in a file, one JSON record a line.
 
@@ -17,7 +17,7 @@ Each run applies what changed since the last one. FILE.cursor holds how far the 
 replaced at once, so that readers never see a part of it. Addresses in it are as they were when the record was written.`
 
 /** Brings the file up to date, and returns how many records changed. */
-const update = Effect.fnUntraced(function* (resource: string, file: string) {
+export const update = Effect.fnUntraced(function* (resource: string, file: string, maxBatch = largestBatch) {
   yield* MirrorFile.locked(file)
   const client = yield* Client
   const { permissions } = yield* persistently(client.apiKeys.me())
@@ -30,7 +30,8 @@ const update = Effect.fnUntraced(function* (resource: string, file: string) {
 
   const read = Effect.fnUntraced(function* (after: string) {
     const count = yield* Ref.make(0)
-    let fresh = after === ""
+    const begins = after === ""
+    if (begins) yield* MirrorFile.begin(file)
     let changes = new Map<string, string | undefined>()
     let size = 0
     const page = ({ after }: { readonly after: string }) => persistently(mirrored[resource]!(client, after))
@@ -42,12 +43,12 @@ const update = Effect.fnUntraced(function* (resource: string, file: string) {
         }
         if (more && size < maxBatch) return
         yield* Ref.update(count, (done) => done + changes.size)
-        if (changes.size > 0 || fresh || cursor !== after) {
-          yield* MirrorFile.apply(file, changes, { resource, permissions: seen, cursor }, fresh)
+        if (changes.size > 0 || cursor !== after) {
+          const state = { resource, permissions: seen, cursor }
+          yield* MirrorFile.apply(file, { changes, state, begins, isLast: !more })
         }
         changes = new Map()
         size = 0
-        fresh = false
       })
     )
     return yield* Ref.get(count)

@@ -82,23 +82,37 @@ export const load = Effect.fnUntraced(function* (file: string, resource: string)
 
 const uuidOf = (line: string) => /^\{"uuid":"([^"]+)"/.exec(line)?.[1] ?? ""
 
-/**
- * Applies changes to the lines of a mirror, then moves its cursor. After a crash in between, the same changes are applied
- * again, which gives the same lines. With `fresh`, the mirror begins again.
- */
-export const apply = Effect.fnUntraced(function* (
-  file: string,
-  changes: ReadonlyMap<string, string | undefined>,
-  state: State,
-  fresh: boolean
-) {
+/** The lines of a mirror that begins. The file stays as it is until they are complete. */
+const beginningOf = (file: string) => `${file}.new`
+
+/** Begins a mirror within a scope, without the lines that an interrupted run has left. */
+export const begin = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
-  const isNew = fresh || !(yield* fs.exists(file))
+  const remove = fs.remove(beginningOf(file), { force: true })
+  yield* Effect.acquireRelease(remove, () => Effect.ignore(remove))
+})
+
+export interface Batch {
+  readonly changes: ReadonlyMap<string, string | undefined>
+  readonly state: State
+  /** Whether the mirror begins, and whether this is the last batch of the run. */
+  readonly begins: boolean
+  readonly isLast: boolean
+}
+
+/**
+ * Applies changes to the lines of a mirror, then moves its cursor; of a mirror that begins only after the last batch. After a
+ * crash in between, the same changes are applied again, which gives the same lines.
+ */
+export const apply = Effect.fnUntraced(function* (file: string, { begins, changes, isLast, state }: Batch) {
+  const fs = yield* FileSystem.FileSystem
+  const target = begins ? beginningOf(file) : file
+  const isNew = begins && !(yield* fs.exists(target))
   if (isNew || changes.size > 0) {
     const rest = new Map(changes)
     const kept = isNew
       ? Stream.empty
-      : fs.stream(file).pipe(
+      : fs.stream(target).pipe(
           Stream.decodeText,
           Stream.splitLines,
           Stream.map((line) => {
@@ -112,7 +126,9 @@ export const apply = Effect.fnUntraced(function* (
     const added = Stream.suspend(() =>
       Stream.fromIterable([...rest.values()].flatMap((line) => (line === undefined ? [] : [`${line}\n`])))
     )
-    yield* replace(file, Stream.concat(kept, added))
+    yield* replace(target, Stream.concat(kept, added))
   }
+  if (begins && !isLast) return
+  if (begins) yield* fs.rename(target, file)
   yield* replace(stateOf(file), Stream.succeed(`${Schema.encodeSync(State)(state)}\n`))
 })

@@ -1,7 +1,11 @@
+import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option, Redacted } from "effect"
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, beforeAll } from "vitest"
+import { afterAll, beforeAll, beforeEach } from "vitest"
+import * as Connection from "../../../src/cli/Connection.ts"
+import * as Mirror from "../../../src/cli/mirror/Mirror.ts"
 import { start, waypost } from "../../support/cli/Command.ts"
 import { until } from "../../support/Until.ts"
 import * as Uploading from "../upload/Uploading.ts"
@@ -11,6 +15,7 @@ let running: Awaited<ReturnType<typeof Uploading.start>>
 beforeAll(async () => {
   running = await Uploading.start()
 })
+beforeEach(() => running.proxy.reset())
 afterAll(() => running.stop())
 
 interface Named {
@@ -82,6 +87,43 @@ describe("waypost mirror", () => {
     const other = await waypost(["mirror", "locations", file], { ...running.env, WAYPOST_API_KEY: key })
     assert.include(other.err, "for a key with other permissions: it begins again")
     assert.deepStrictEqual(namesIn(file), names)
+  })
+
+  it("the file stays complete until a mirror of many batches that begins again is complete", async () => {
+    const [file, rows] = [join(running.folder, "groups.ndjson"), join(running.folder, "rows.ndjson")]
+    const names = Array.from({ length: 1100 }, (_, index) => `G-${index}`).toSorted()
+    writeFileSync(rows, names.map((name) => JSON.stringify({ name })).join("\n"))
+    assert.include((await waypost(["import", "groups", rows], running.env)).out, "1,100 created")
+    await until("the mirror has every group", async () => {
+      const { code, err } = await waypost(["mirror", "groups", file], running.env)
+      assert.strictEqual(code, 0, err)
+      return namesIn(file).length === names.length
+    })
+    // The permissions of another key.
+    writeFileSync(`${file}.cursor`, readFileSync(`${file}.cursor`, "utf8").replace('"read:assets",', ""))
+    const state = () => [namesIn(file), readFileSync(`${file}.cursor`, "utf8")]
+    const before = state()
+    const found: Array<ReturnType<typeof state>> = []
+    let isBroken = true
+    running.proxy.decide(({ path }) => {
+      if (!path.startsWith("/v1/groups/delta")) return "pass"
+      found.push(state())
+      return isBroken && found.length === 3 ? { status: 404 } : "pass"
+    })
+    const key = Option.some(Redacted.make(running.env.WAYPOST_API_KEY))
+    const update = Mirror.update("groups", file, 1).pipe(
+      Effect.provide(Connection.layer({ url: running.proxy.url, key })),
+      Effect.provide(NodeServices.layer)
+    )
+    assert.isTrue(await Effect.runPromise(Effect.isFailure(update)))
+    found.push(state())
+    isBroken = false
+    await Effect.runPromise(update)
+    assert.isAtLeast(found.length, 7)
+    for (const one of found) assert.deepStrictEqual(one, before)
+    assert.deepStrictEqual(namesIn(file), names)
+    assert.notStrictEqual(readFileSync(`${file}.cursor`, "utf8"), before[1])
+    assert.isFalse(existsSync(`${file}.new`))
   })
 
   it("does not overwrite the mirror of another resource", async () => {
