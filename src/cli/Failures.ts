@@ -43,7 +43,7 @@ const unreachable = ({ reason }: HttpClientError.HttpClientError) => {
 }
 
 /** Errors that are shown without their name. */
-const plain: ReadonlySet<string> = new Set(["CommandError", "FormatError"])
+const plain: ReadonlySet<string> = new Set(["CommandError", "FormatError", "LockedError"])
 
 /** An error as text for the terminal, without a stack trace. */
 export const describe = (error: unknown): string => {
@@ -92,6 +92,10 @@ const isTransient = (failure: Failure) =>
 /** Like `patiently`, and also retries transient failures for about ten seconds; only for idempotent requests. */
 export const persistently = <A>(effect: Effect.Effect<A, Failure>): Effect.Effect<A, Failure> =>
   patiently(effect).pipe(Effect.retry({ while: isTransient, times: 6, schedule: Schedule.exponential("200 millis") }))
+
+/** Whether a later attempt may succeed, for commands that go on until they are interrupted. */
+export const isTemporary = (failure: Failure): boolean =>
+  isTransient(failure) || waitOf(failure) !== undefined || failure._tag === "InternalServerError"
 
 /** Whether a request was rejected for a problem with a member or a parameter. */
 export const hasIssue = (failure: Failure, path: string, code: string): boolean =>

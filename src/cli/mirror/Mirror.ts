@@ -1,9 +1,9 @@
-import { Console, Effect, Option, Ref, Schedule, Stream } from "effect"
+import { Console, Duration, Effect, Option, Ref, Schedule, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { Client } from "../../client/Client.ts"
 import * as Deltas from "../../client/Deltas.ts"
 import * as Connection from "../Connection.ts"
-import { type Failure, persistently } from "../Failures.ts"
+import { describe, type Failure, isTemporary, persistently } from "../Failures.ts"
 import * as Progress from "../Progress.ts"
 import { mirrored } from "./Mirrored.ts"
 import * as MirrorFile from "./MirrorFile.ts"
@@ -63,6 +63,26 @@ export const update = Effect.fnUntraced(function* (resource: string, file: strin
 
 const isExpired = (error: { readonly _tag: string }): error is Failure => error._tag === "CursorExpiredError"
 
+const pause = 2
+
+/** Repeats until it is interrupted, also after failures that pass; each of them is printed once. */
+const repeated = <E extends Failure, R>(once: Effect.Effect<void, E, R>) => {
+  let printed = ""
+  return once.pipe(
+    Effect.andThen(Effect.sync(() => void (printed = ""))),
+    Effect.catchIf(
+      (error: E) => error._tag === "LockedError" || isTemporary(error),
+      (error) => {
+        const message = describe(error)
+        if (message === printed) return Effect.void
+        printed = message
+        return Console.error(`Trying again every ${pause} seconds: ${message}`)
+      }
+    ),
+    Effect.repeat(Schedule.spaced(Duration.seconds(pause)))
+  )
+}
+
 const mirror = (resource: string) =>
   Command.provide(
     Command.make(
@@ -70,7 +90,9 @@ const mirror = (resource: string) =>
       {
         file: Argument.String("file").pipe(Argument.withDescription("The file to keep up to date")),
         follow: Flag.Boolean("follow").pipe(
-          Flag.withDescription("Go on until it is interrupted, every 2 seconds"),
+          Flag.withDescription(
+            "Go on until it is interrupted, every 2 seconds, also after the service could not be reached"
+          ),
           Flag.withDefault(false)
         ),
         ...Connection.flags
@@ -80,7 +102,7 @@ const mirror = (resource: string) =>
           const changed = yield* update(resource, file)
           if (!follow || changed > 0) yield* Console.log(`${resource}: ${Progress.count(changed)} changed in ${file}`)
         })
-        yield* follow ? Effect.repeat(once, Schedule.spaced("2 seconds")) : once
+        yield* follow ? repeated(once) : once
       })
     ).pipe(Command.withDescription(description(resource)), Command.withShortDescription(`Keep a copy of ${resource}`)),
     Connection.layer

@@ -7,6 +7,9 @@ const State = Schema.fromJsonString(
 )
 export type State = typeof State.Type
 
+/** Another process keeps the mirror up to date. */
+export class LockedError extends Schema.TaggedError<LockedError>()("LockedError", { message: Schema.String }) {}
+
 const stateOf = (file: string) => `${file}.cursor`
 
 const isRunning = (pid: number) => {
@@ -28,7 +31,7 @@ export const locked = Effect.fnUntraced(function* (file: string) {
   const takeOver = Effect.gen(function* () {
     const pid = yield* Effect.orElseSucceed(owner, () => 0)
     if (pid > 0 && isRunning(pid)) {
-      return yield* new CommandError({
+      return yield* new LockedError({
         message: `Process ${pid} keeps ${file} up to date. Wait for it, or remove ${lock} if it is another program`
       })
     }

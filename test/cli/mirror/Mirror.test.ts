@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Redacted } from "effect"
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, beforeEach } from "vitest"
 import * as Connection from "../../../src/cli/Connection.ts"
 import * as Mirror from "../../../src/cli/mirror/Mirror.ts"
@@ -167,5 +168,35 @@ describe("waypost mirror", () => {
     process.kill("SIGINT")
     const { code, err } = await result
     assert.notStrictEqual(code, 1, err)
+  })
+
+  it("follows also after failures that pass and while another process has the lock, and prints each once", async () => {
+    const file = join(running.folder, "outage.ndjson")
+    writeFileSync(`${file}.lock`, `${process.pid}\n`)
+    let failed = 0
+    running.proxy.decide(() => {
+      failed++
+      // No attempt of a request is repeated after an answer that asks to wait for longer than ten minutes.
+      return { status: 429, headers: { "retry-after": "3600" } }
+    })
+    const { process: child, result } = start(["mirror", "locations", file, "--follow"], running.env)
+    let err = ""
+    child.stderr!.on("data", (chunk) => (err += String(chunk)))
+    const shows = (text: string) => until(`${text} is printed`, () => err.includes(text))
+    await shows(`Process ${process.pid} keeps ${file} up to date`)
+    await sleep(2500)
+    rmSync(`${file}.lock`)
+    // The client sends each request four times.
+    await until("several attempts have failed", () => failed > 8)
+    running.proxy.reset()
+    await until("the mirror has begun", () => existsSync(file))
+    child.kill("SIGINT")
+    await result
+    const lines = err.split("\n").filter((line) => line !== "")
+    assert.lengthOf(lines, 2, err)
+    assert.isTrue(
+      lines.every((line) => line.startsWith("Trying again every 2 seconds: ")),
+      err
+    )
   })
 })
