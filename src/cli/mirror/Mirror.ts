@@ -7,6 +7,7 @@ import { describe, type Failure, isTemporary, persistently } from "../Failures.t
 import * as Progress from "../Progress.ts"
 import { mirrored } from "./Mirrored.ts"
 import * as MirrorFile from "./MirrorFile.ts"
+import * as MirrorLock from "./MirrorLock.ts"
 
 /** Changes are collected up to this many characters before they are written, because the file is written whole. */
 const largestBatch = 64 * 1024 * 1024
@@ -18,7 +19,7 @@ replaced at once, so that readers never see a part of it. Addresses in it are as
 
 /** Brings the file up to date, and returns how many records changed. */
 export const update = Effect.fnUntraced(function* (resource: string, file: string, maxBatch = largestBatch) {
-  yield* MirrorFile.locked(file)
+  yield* MirrorLock.locked(file)
   const client = yield* Client
   const { permissions } = yield* persistently(client.apiKeys.me())
   const stored = yield* MirrorFile.load(file, resource)

@@ -7,44 +7,7 @@ const State = Schema.fromJsonString(
 )
 export type State = typeof State.Type
 
-/** Another process keeps the mirror up to date. */
-export class LockedError extends Schema.TaggedError<LockedError>()("LockedError", { message: Schema.String }) {}
-
 const stateOf = (file: string) => `${file}.cursor`
-
-const isRunning = (pid: number) => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    // It may belong to another user.
-    return error instanceof Error && "code" in error && error.code === "EPERM"
-  }
-}
-
-/** Keeps other runs from a mirror within a scope: two of them would write the lines of one and the cursor of the other. */
-export const locked = Effect.fnUntraced(function* (file: string) {
-  const fs = yield* FileSystem.FileSystem
-  const lock = `${file}.lock`
-  const take = fs.writeFileString(lock, `${process.pid}\n`, { flag: "wx", mode: 0o600 })
-  const owner = Effect.map(fs.readFileString(lock), Number)
-  const takeOver = Effect.gen(function* () {
-    const pid = yield* Effect.orElseSucceed(owner, () => 0)
-    if (pid > 0 && isRunning(pid)) {
-      return yield* new LockedError({
-        message: `Process ${pid} keeps ${file} up to date. Wait for it, or remove ${lock} if it is another program`
-      })
-    }
-    yield* fs.remove(lock, { force: true })
-    return yield* take
-  })
-  yield* Effect.acquireRelease(
-    Effect.catchTag(take, "PlatformError", (error) =>
-      error.reason._tag === "AlreadyExists" ? takeOver : Effect.fail(error)
-    ),
-    () => Effect.ignore(fs.remove(lock))
-  )
-})
 
 /** Replaces a file at once: after a crash it is the old one or the new one. Only its owner can read it. */
 const replace = Effect.fnUntraced(function* <E, R>(file: string, text: Stream.Stream<string, E, R>) {

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, beforeEach } from "vitest"
 import * as Connection from "../../../src/cli/Connection.ts"
 import * as Mirror from "../../../src/cli/mirror/Mirror.ts"
+import * as MirrorLock from "../../../src/cli/mirror/MirrorLock.ts"
 import { start, waypost } from "../../support/cli/Command.ts"
 import { until } from "../../support/Until.ts"
 import * as Uploading from "../upload/Uploading.ts"
@@ -44,6 +45,8 @@ const mirrors = (file: string, names: ReadonlyArray<string>) =>
     assert.strictEqual(code, 0, err)
     return namesIn(file).join() === names.join()
   })
+
+const textFor = (pid: number) => Effect.runPromise(Effect.provide(MirrorLock.textFor(pid), NodeServices.layer))
 
 describe("waypost mirror", () => {
   it("keeps a copy up to date, which only its owner can read", async () => {
@@ -146,17 +149,56 @@ describe("waypost mirror", () => {
 
   it("leaves a mirror to the process that keeps it up to date, unless that has ended", async () => {
     const file = join(running.folder, "locked.ndjson")
-    const mirror = () => waypost(["mirror", "locations", file], running.env)
-    writeFileSync(`${file}.lock`, `${process.pid}\n`)
-    const { code, err } = await mirror()
-    assert.strictEqual(code, 1)
-    assert.include(err, `Process ${process.pid} keeps ${file} up to date`)
-    assert.isFalse(existsSync(file))
-    // No process has a number as large.
-    writeFileSync(`${file}.lock`, "99999999\n")
-    assert.strictEqual((await mirror()).code, 0)
-    assert.isTrue(existsSync(file))
-    assert.isFalse(existsSync(`${file}.lock`))
+    const lock = await textFor(process.pid)
+    const other = (change: object) => JSON.stringify({ ...JSON.parse(lock), ...change })
+    const elsewhere = other({ host: "elsewhere", pid: 99_999_999 })
+    for (const [text, owner] of [
+      [lock, `Process ${process.pid} on `],
+      [elsewhere, "Process 99999999 on elsewhere"]
+    ] as const) {
+      writeFileSync(`${file}.lock`, text)
+      const { code, err } = await waypost(["mirror", "locations", file], running.env)
+      assert.strictEqual(code, 1)
+      assert.include(err, owner)
+      assert.include(err, `keeps ${file} up to date`)
+      assert.isFalse(existsSync(file))
+      assert.strictEqual(readFileSync(`${file}.lock`, "utf8"), text)
+    }
+    // No process has a number as large; one of an earlier start of a container has the same number; a crash left no text.
+    const earlier = existsSync("/proc/self/stat") ? [other({ started: "1" })] : []
+    for (const text of [other({ pid: 99_999_999 }), ...earlier, ""]) {
+      writeFileSync(`${file}.lock`, text)
+      const { code, err } = await waypost(["mirror", "locations", file], running.env)
+      assert.strictEqual(code, 0, err)
+      assert.isTrue(existsSync(file))
+      assert.isFalse(existsSync(`${file}.lock`))
+    }
+  })
+
+  it("of several runs that find the lock of a process that has ended, one at a time has the mirror", async () => {
+    const file = join(running.folder, "contended.ndjson")
+    const stale = JSON.stringify({ ...JSON.parse(await textFor(process.pid)), pid: 99_999_999 })
+    let [held, most, all] = [0, 0, 0]
+    const hold = Effect.gen(function* () {
+      yield* MirrorLock.locked(file)
+      most = Math.max(most, ++held)
+      all++
+      yield* Effect.sleep(2)
+      held--
+    })
+    for (let round = 0; round < 50; round++) {
+      writeFileSync(`${file}.lock`, stale)
+      const runs = Array.from({ length: 8 }, () => Effect.ignore(Effect.scoped(hold)))
+      await Effect.runPromise(
+        Effect.provide(Effect.all(runs, { concurrency: "unbounded", discard: true }), NodeServices.layer)
+      )
+      assert.strictEqual(most, 1, `round ${round}`)
+    }
+    assert.isAtLeast(all, 50)
+    assert.deepStrictEqual(
+      readdirSync(running.folder).filter((name) => name.startsWith("contended")),
+      []
+    )
   })
 
   it("follows until it is interrupted", async () => {
@@ -172,22 +214,17 @@ describe("waypost mirror", () => {
 
   it("follows also after failures that pass and while another process has the lock, and prints each once", async () => {
     const file = join(running.folder, "outage.ndjson")
-    writeFileSync(`${file}.lock`, `${process.pid}\n`)
-    let failed = 0
-    running.proxy.decide(() => {
-      failed++
-      // No attempt of a request is repeated after an answer that asks to wait for longer than ten minutes.
-      return { status: 429, headers: { "retry-after": "3600" } }
-    })
+    writeFileSync(`${file}.lock`, await textFor(process.pid))
+    running.proxy.decide(() => "reset")
     const { process: child, result } = start(["mirror", "locations", file, "--follow"], running.env)
     let err = ""
     child.stderr!.on("data", (chunk) => (err += String(chunk)))
     const shows = (text: string) => until(`${text} is printed`, () => err.includes(text))
-    await shows(`Process ${process.pid} keeps ${file} up to date`)
+    await shows(`keeps ${file} up to date`)
+    // For another attempt.
     await sleep(2500)
     rmSync(`${file}.lock`)
-    // The client sends each request four times.
-    await until("several attempts have failed", () => failed > 8)
+    await shows("The connection to")
     running.proxy.reset()
     await until("the mirror has begun", () => existsSync(file))
     child.kill("SIGINT")
