@@ -4,6 +4,7 @@ import type { Client } from "../../client/Client.ts"
 import { GroupId } from "../../domain/people/Group.ts"
 import { LocationId } from "../../domain/locations/Location.ts"
 import type { Condition } from "../../domain/query/FilterConditions.ts"
+import { quote } from "../../domain/query/FilterSyntax.ts"
 import { ProductId } from "../../domain/schema/ProductId.ts"
 import { UserId } from "../../domain/schema/UserId.ts"
 import type { Failure } from "../Failures.ts"
@@ -40,24 +41,28 @@ interface Found<Id> {
 
 const capacity = 100_000
 
-/** How many names a request looks up, and how many characters these have, for the limits of a filter. */
+/** How many names a request looks up, and how many bytes these have in its address, for the limits of a filter and a query. */
 const maxNames = 100
-const maxCharacters = 2500
+const maxBytes = 5500
 
 /** Longer than any name. */
 const maxName = 255
 
+/** The bytes of a name in the address of a request. */
+const bytesOf = (name: string) => new URLSearchParams([["", `|${quote(name)}`]]).toString().length
+
 /** Names for one request each. */
 const batchesOf = (names: ReadonlyArray<string>) => {
   const batches: Array<Array<string>> = []
-  let characters = maxCharacters
+  let bytes = maxBytes
   for (const name of names) {
-    if (characters + name.length > maxCharacters || batches.at(-1)!.length === maxNames) {
+    const own = bytesOf(name)
+    if (bytes + own > maxBytes || batches.at(-1)!.length === maxNames) {
       batches.push([])
-      characters = 0
+      bytes = 0
     }
     batches.at(-1)!.push(name)
-    characters += name.length
+    bytes += own
   }
   return batches
 }

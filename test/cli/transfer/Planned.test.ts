@@ -113,6 +113,24 @@ describe("imports in plans", () => {
     assert.include((await counted("locations", rows.slice(4000))).out, "499 unchanged, 1 refused")
   })
 
+  it("names that have more bytes in an address than a query may have are looked up with several requests", async () => {
+    const names = times(200, (index) => `Группа торговых точек ${index} «юг»`)
+    await counted(
+      "groups",
+      names.map((name) => ({ name }))
+    )
+    const users = names.map((name, index) => ({
+      username: `c.${index}`,
+      email: `c.${index}@example.com`,
+      groups: [name]
+    }))
+    const { out, requests } = await counted("users", users)
+    assert.include(out, "users: 200 created")
+    assert.isBelow(requests, 20)
+    const [first] = await list(`/v1/groups?filter=name:equals:${encodeURIComponent(names[0]!)}`)
+    assert.deepInclude(first, { userCount: 1 })
+  })
+
   it("rows that name nothing that exists are rejected with the name, and the others are imported", async () => {
     const rows = [
       { name: "Known", locations: ["P-1"] },
