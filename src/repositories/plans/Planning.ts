@@ -86,8 +86,9 @@ export const make = (
       if (Result.isSuccess(key))
         keyed.push({ place, row, key: key.success, data: Result.map(data, (data) => data as Json) })
       else {
-        // The file may name any record here.
-        if (Result.isFailure(data) && memberOf(record, member) === undefined) unreadable ??= row
+        // The file may name any record here: a row without a key does only if it could not be read.
+        const sent = memberOf(record, member)
+        if (sent === undefined ? Result.isFailure(data) : sent !== null) unreadable ??= row
         refuse({ place, row }, textOf(record, member), Result.isFailure(data) ? data.failure : key.failure.issues)
       }
     })

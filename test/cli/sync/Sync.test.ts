@@ -98,6 +98,16 @@ describe("waypost sync", () => {
     assert.deepStrictEqual(await namesOf("SK-"), ["SK-1 Branch", "SK-2 Branch", "SK-3 Renamed"])
   })
 
+  it("--full deletes nothing while the key of a row is not text, as an identifier that JSON has as a number", async () => {
+    const lines = ['{"identifier":"4711","name":"One"}', '{"identifier":"4711-2","name":"Two"}']
+    assert.strictEqual((await sync("locations", "numbers.ndjson", lines, "--yes")).code, 0)
+    const full = ["--full", "--yes", "--force", "--max-deletes", "100", "--filter", "identifier:startsWith:4711"]
+    const { code, out } = await sync("locations", "numbers.ndjson", ['{"identifier":4711,"name":"One"}'], ...full)
+    assert.strictEqual(code, 0, out)
+    assert.include(out, "nothing is deleted, because the key of row 1 cannot be read")
+    assert.deepStrictEqual(await namesOf("4711"), ["4711 One", "4711-2 Two"])
+  })
+
   it("--plan of a file with rows that cannot be written says that applying it takes --force", async () => {
     const planned = await sync("locations", "forced.csv", ["identifier,name", "SX-1,One", "SX-1,Two"], "--plan")
     assert.deepStrictEqual(

@@ -355,13 +355,18 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
       const unread = [
         yield* plan(full, `${row}\n{"identifier":`),
         yield* plan(full, `${row}\n{"_refused":[{"code":"wrongWidth","message":"The row has 3 cells"}]}`),
-        yield* csv(`identifier,name\n${id("2")},New\n${id("1")},a,b\n`)
+        yield* csv(`identifier,name\n${id("2")},New\n${id("1")},a,b\n`),
+        // A number can be the key that a record has as text.
+        yield* plan(full, `${row}\n{"identifier":4711,"name":"Branch"}`),
+        yield* plan(full, `${row}\n{"identifier":4711,"_refused":[{"code":"wrongType","message":"Expected text"}]}`)
       ]
       for (const { body } of unread) {
         assert.deepStrictEqual(body.data.counts, { ...zero, create: 1, refused: 1 })
         const message = "1 row cannot be written; nothing is deleted, because the key of row 2 cannot be read"
         assert.deepStrictEqual(body.data.guards, [{ code: "refusedRows", message }])
       }
+      const { body } = yield* plan(full, `${row}\n{"identifier":null,"name":"Branch"}`)
+      assert.deepStrictEqual(body.data.counts, { ...zero, create: 1, delete: 1, refused: 1 })
     })
   )
 
