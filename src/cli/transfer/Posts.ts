@@ -121,7 +121,7 @@ created as scheduled first. CSV cannot hold translations; use json or ndjson.`,
     const all = <A, B>(list: ReadonlyArray<A>, f: (element: A) => Effect.Effect<B, Failure>) =>
       Effect.forEach(list, f, { concurrency: 8 })
 
-    const toRow = Effect.fnUntraced(function* ({ audience, author, ...post }: Post) {
+    const extend = Effect.fnUntraced(function* ({ audience, author, ...post }: Post) {
       return {
         ...post,
         ...(author && { author: yield* nameOf("users", author.uuid) }),
@@ -137,7 +137,8 @@ created as scheduled first. CSV cannot hold translations; use json or ndjson.`,
       }
     })
 
-    return (query: ListRequest) => enrich(client.posts.list({ query }), toRow)
+    const read = ({ uuid }: Post) => client.posts.get({ params: { uuid }, query: {} })
+    return (query: ListRequest) => enrich(client.posts.list({ query }), { extend, read })
   },
   writes: (client: Client["Service"]) => {
     const { uuidOf } = Names.make(client)

@@ -99,7 +99,7 @@ by username. Tabular formats have no modules, and change none.`,
     const names = Names.make(client)
     const modules = ModuleCalls.make(client, names)
 
-    const toRow = Effect.fnUntraced(function* ({ modules: all, optionValues, parentUuid, ...product }: Product) {
+    const extend = Effect.fnUntraced(function* ({ modules: all, optionValues, parentUuid, ...product }: Product) {
       const own = all.flatMap(({ active, inherited, module }) => (active && !inherited ? [module] : [])).filter(isKnown)
       return {
         ...product,
@@ -109,7 +109,8 @@ by username. Tabular formats have no modules, and change none.`,
       }
     })
 
-    return (query: ListRequest) => enrich(client.products.list({ query }), toRow)
+    const read = ({ uuid }: Product) => client.products.get({ params: { uuid }, query: {} })
+    return (query: ListRequest) => enrich(client.products.list({ query }), { extend, read })
   },
   writes: (client: Client["Service"]) => {
     const names = Names.make(client)

@@ -20,10 +20,41 @@ const namesOf = <A>(list: WholeList.List<A>["list"], nameOf: (member: A) => stri
     Effect.map((found) => found.toSorted())
   )
 
-/** A page whose records are extended by `f`, for example with their members. */
-export const enrich = <A, B>(page: Effect.Effect<Page<A>, Failure>, f: (record: A) => Effect.Effect<B, Failure>) =>
+const isGone = ({ _tag }: Failure) => /^(?:User|Location|Group|Product|Post)NotFoundError$/.test(_tag)
+
+/** How often a record is read again that named a record which is deleted meanwhile. */
+const maxReads = 3
+
+/** How records are extended, for example with their members. */
+interface Enrichment<A, B> {
+  readonly extend: (record: A) => Effect.Effect<B, Failure>
+  readonly read: (record: A) => Effect.Effect<A, Failure>
+}
+
+/** Extends a record that may be deleted meanwhile, or a record that it names. */
+const extended = <A, B>(
+  { extend, read }: Enrichment<A, B>,
+  record: A,
+  reads = maxReads
+): Effect.Effect<ReadonlyArray<B>, Failure> =>
+  Effect.matchEffect(extend(record), {
+    onSuccess: (one) => Effect.succeed([one]),
+    onFailure: (failure) => {
+      if (reads === 0 || !isGone(failure)) return Effect.fail(failure)
+      return Effect.matchEffect(read(record), {
+        onSuccess: (again) => extended({ extend, read }, again, reads - 1),
+        onFailure: (failure) => (isGone(failure) ? Effect.succeed([]) : Effect.fail(failure))
+      })
+    }
+  })
+
+/** A page whose records are extended, without those that are deleted meanwhile. */
+export const enrich = <A, B>(page: Effect.Effect<Page<A>, Failure>, enrichment: Enrichment<A, B>) =>
   Effect.flatMap(page, ({ data, pagination }) =>
-    Effect.map(Effect.forEach(data, f, { concurrency: 8 }), (enriched) => ({ data: enriched, pagination }))
+    Effect.map(
+      Effect.forEach(data, (record) => extended(enrichment, record), { concurrency: 8 }),
+      (found) => ({ data: found.flat(), pagination })
+    )
   )
 
 /** Reads the members of records by name. */

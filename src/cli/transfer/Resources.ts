@@ -52,9 +52,10 @@ export const users = resource({
   list: (client) => {
     const relations = Relations.make(client)
     return (query) =>
-      Relations.enrich(client.users.list({ query }), (user) =>
-        Effect.map(relations.locationsOfUser(user.uuid), (locations) => ({ ...user, locations }))
-      )
+      Relations.enrich(client.users.list({ query }), {
+        extend: (user) => Effect.map(relations.locationsOfUser(user.uuid), (locations) => ({ ...user, locations })),
+        read: ({ uuid }) => client.users.get({ params: { uuid }, query: {} })
+      })
   }
 })
 
@@ -72,12 +73,14 @@ export const groups = resource({
   list: (client) => {
     const relations = Relations.make(client)
     return (query) =>
-      Relations.enrich(client.groups.list({ query }), (group) =>
-        Effect.gen(function* () {
-          const users = yield* relations.usersOf(group.uuid)
-          return { ...group, users, locations: yield* relations.locationsOfGroup(group.uuid) }
-        })
-      )
+      Relations.enrich(client.groups.list({ query }), {
+        extend: (group) =>
+          Effect.gen(function* () {
+            const users = yield* relations.usersOf(group.uuid)
+            return { ...group, users, locations: yield* relations.locationsOfGroup(group.uuid) }
+          }),
+        read: ({ uuid }) => client.groups.get({ params: { uuid }, query: {} })
+      })
   }
 })
 

@@ -93,6 +93,57 @@ describe("waypost export of records that change", () => {
     assert.isAbove(lists, 1)
   })
 
+  it("records that are deleted while their page is exported are left out, and the names of deleted records in others", async () => {
+    const create = async (resource: string, record: object) =>
+      ((await running.call("POST", `/v1/${resource}`, record)).data as Exported).uuid
+    const user = (name: string) => create("users", { username: name, email: `${name}@example.com` })
+    const [gone, author] = [await user("gone"), await user("author")]
+    await user("stays")
+    const group = await create("groups", { name: "Gone" })
+    const parent = await create("products", { type: "variantParent", identifier: "GONE", name: "Gone" })
+    const variant = await create("products", {
+      type: "variant",
+      identifier: "GONE-M",
+      name: "Gone variant",
+      parentUuid: parent,
+      optionValues: [{ option: "size", value: "m" }]
+    })
+    await create("products", { type: "default", identifier: "STAYS", name: "Stays" })
+    const post = await create("posts", {
+      slug: "stays",
+      type: "news",
+      author: { uuid: author },
+      translations: [{ locale: "en", title: "Stays" }]
+    })
+    /** Deletes records before a request. */
+    const deleting = (request: string, ...paths: ReadonlyArray<string>) => {
+      let isDone = false
+      running.proxy.decide(async ({ path }): Promise<"pass"> => {
+        if (!isDone && path.startsWith(request)) {
+          isDone = true
+          for (const path of paths) await running.call("DELETE", path)
+        }
+        return "pass"
+      })
+    }
+    const names = async (resource: string) =>
+      (await exported(resource)).records.map((record) => Object(record).username ?? Object(record).name)
+
+    deleting(`/v1/users/${gone}/locations`, `/v1/users/${gone}`)
+    assert.sameMembers(await names("users"), ["author", "stays"])
+    deleting(`/v1/groups/${group}/users`, `/v1/groups/${group}`)
+    assert.notInclude(await names("groups"), "Gone")
+    deleting(`/v1/products/${parent}`, `/v1/products/${variant}`, `/v1/products/${parent}`)
+    const products = await names("products")
+    assert.include(products, "Stays")
+    assert.notInclude(products, "Gone variant")
+    deleting(`/v1/users/${author}`, `/v1/users/${author}`)
+    const found = (await exported("posts")).records.find(({ uuid }) => uuid === post)
+    assert.isDefined(found)
+    assert.notProperty(found, "author")
+    await running.call("DELETE", `/v1/posts/${post}`)
+  })
+
   it("an export reads records that are too large for a page of 500 in smaller pages", async () => {
     const body = "€".repeat(199_000)
     const slugs = Array.from({ length: 40 }, (_, index) => `large-${index}`)
