@@ -54,6 +54,7 @@ interface Input {
   readonly locale: Option.Option<string>
   readonly paths: ReadonlyArray<string>
   readonly refused: Option.Option<string>
+  readonly url: string
 }
 
 /** Prints what an upload would do. */
@@ -132,7 +133,7 @@ const upload = Effect.fnUntraced(function* (input: Input) {
   const missing = missingFrom(new Set(key.permissions), required)
   if (missing.length > 0) return yield* MissingPermissionsError.of(required, missing)
   const locale = yield* localeFor(input.locale, input.category)
-  const journalFile = yield* UploadJournal.fileOf(key)
+  const journalFile = yield* UploadJournal.fileOf(key, yield* Connection.baseUrlOf(input.url))
   const folders = input.categoriesFromFolders ? yield* FolderCategories.plan(found.files) : FolderCategories.none
   yield* input.dryRun ? preview(found, journalFile, folders, input) : send(found, journalFile, folders, locale, input)
 })

@@ -1,4 +1,5 @@
 import { Config, DateTime, Effect, FileSystem, Option, Path, type PlatformError, Schema } from "effect"
+import { createHash } from "node:crypto"
 import { homedir } from "node:os"
 import type { ApiKey } from "../../domain/keys/ApiKey.ts"
 import { AssetId } from "../../domain/assets/Asset.ts"
@@ -34,17 +35,21 @@ export interface Journal {
 export const none: Journal = { find: () => undefined, note: () => Effect.void }
 
 /**
- * The journal file of a key, in the user's state folder: the uploaded folder itself may be read-only, shared or
- * synchronised. Sessions belong to a key, so each key has its own journal; the time of creation distinguishes keys with the
- * same uuid in different databases.
+ * The journal file of a key of a service, in the user's state folder: the uploaded folder itself may be read-only, shared or
+ * synchronised. Sessions belong to a key, so each key has its own journal. A service that was restored from a backup has the
+ * keys of the other one, which the address distinguishes; the time of creation distinguishes those of one address.
  */
-export const fileOf = Effect.fnUntraced(function* (key: ApiKey) {
+export const fileOf = Effect.fnUntraced(function* (
+  { createdAt, uuid }: Pick<ApiKey, "createdAt" | "uuid">,
+  baseUrl: string
+) {
   const path = yield* Path.Path
   const state = yield* Config.NonEmptyString("XDG_STATE_HOME").pipe(
     Config.orElse(() => Config.NonEmptyString("LOCALAPPDATA")),
     Config.withDefault(path.join(homedir(), ".local", "state"))
   )
-  const name = `${key.uuid}-${DateTime.toEpochMillis(key.createdAt)}.ndjson`
+  const service = createHash("sha256").update(baseUrl).digest("hex").slice(0, 16)
+  const name = `${uuid}-${DateTime.toEpochMillis(createdAt)}-${service}.ndjson`
   return path.join(path.resolve(state), "waypost", "uploads", name)
 })
 

@@ -1,7 +1,8 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, FileSystem } from "effect"
+import { DateTime, Effect, FileSystem } from "effect"
 import { AssetId } from "../../../src/domain/assets/Asset.ts"
+import { ApiKeyId } from "../../../src/domain/keys/ApiKey.ts"
 import { UploadId } from "../../../src/domain/assets/Upload.ts"
 import * as UploadJournal from "../../../src/cli/upload/UploadJournal.ts"
 
@@ -28,6 +29,18 @@ describe("upload journal", () => {
       assert.deepStrictEqual(journal.find("/b"), begun)
       assert.isUndefined(journal.find("/c"))
       assert.strictEqual((yield* fs.stat(file)).mode & 0o777, 0o600)
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+
+  it.effect("each service has a journal of its own, also one that was restored with the keys of another one", () =>
+    Effect.gen(function* () {
+      const key = { uuid: ApiKeyId.make(uuid), createdAt: DateTime.makeUnsafe(0) }
+      const [first, again, other] = yield* Effect.forEach(
+        ["https://one.example", "https://one.example", "https://two.example"],
+        (url) => UploadJournal.fileOf(key, url)
+      )
+      assert.strictEqual(again, first)
+      assert.notStrictEqual(other, first)
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
