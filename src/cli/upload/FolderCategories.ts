@@ -21,6 +21,11 @@ export interface Plan {
 
 const maxKey = 64
 
+/** The name of the category of a folder. */
+const nameOf = (folder: string) => Array.from(folder).slice(0, 100).join("").trim()
+
+const keyOf = (name: string) => (slugOf(name) ?? "folder").slice(0, maxKey)
+
 /** Every category from this page on. */
 const every = (page = 1): Effect.Effect<ReadonlyArray<AssetCategory>, Failure, Client> =>
   Effect.gen(function* () {
@@ -30,46 +35,74 @@ const every = (page = 1): Effect.Effect<ReadonlyArray<AssetCategory>, Failure, C
     return page < (pagination.pageCount ?? 0) ? [...data, ...(yield* every(page + 1))] : data
   })
 
-const isNamed = ({ key, translations }: AssetCategory, name: string) =>
-  key === slugOf(name) || translations.some((translation) => translation.name.toLowerCase() === name.toLowerCase())
+/** Whether a folder has a category, the surest reason first. */
+const matches: ReadonlyArray<(category: AssetCategory, name: string) => boolean> = [
+  ({ translations }, name) => translations.some((translation) => translation.name === name),
+  ({ translations }, name) => translations.some((translation) => translation.name.toLowerCase() === name.toLowerCase()),
+  ({ key }, name) => key === keyOf(name)
+]
+
+/** The categories of the folders in one folder, each for one of them. */
+const assign = (names: ReadonlyArray<string>, categories: ReadonlyArray<AssetCategory>) => {
+  const found = new Map<string, AssetCategory>()
+  const left = new Set(categories)
+  for (const isOf of matches)
+    for (const name of names) {
+      const category = found.has(name) ? undefined : [...left].find((one) => isOf(one, nameOf(name)))
+      if (category === undefined) continue
+      found.set(name, category)
+      left.delete(category)
+    }
+  return found
+}
 
 /** A key that no category has: the slug of the name, with that of its parent or a number where it is taken. */
 const freeKey = (name: string, parent: Folder | undefined, taken: ReadonlySet<string>) => {
-  const slug = (slugOf(name) ?? "folder").slice(0, maxKey)
+  const slug = keyOf(name)
   const nested = parent === undefined ? slug : `${parent.key}-${slug}`.slice(0, maxKey)
   let key = taken.has(slug) ? nested : slug
   for (let number = 2; taken.has(key); number++) key = `${slug.slice(0, maxKey - 6)}-${number}`
   return key
 }
 
+/** The names of the folders in each folder. */
+const subfoldersOf = (files: ReadonlyArray<LocalFile>) => {
+  const names = new Map<string, Set<string>>()
+  for (const { folders } of files)
+    for (const [depth, name] of folders.entries()) {
+      const path = folders.slice(0, depth).join("/")
+      names.set(path, (names.get(path) ?? new Set()).add(name))
+    }
+  return names
+}
+
 /** Finds the category of the folder of each file. A folder in another is a category below that of the other. */
 export const plan = Effect.fnUntraced(function* (files: ReadonlyArray<LocalFile>) {
   const existing = yield* every()
   const taken = new Set(existing.map(({ key }) => key))
+  const subfolders = subfoldersOf(files)
   const folders = new Map<string, Folder>()
   const missing: Array<Folder> = []
 
-  const folderOf = (names: ReadonlyArray<string>): Folder | undefined => {
-    const name = names.at(-1)
-    if (name === undefined) return undefined
-    const path = names.join("/")
-    const known = folders.get(path)
-    if (known !== undefined) return known
-    const parent = folderOf(names.slice(0, -1))
-    const found = existing.find(
-      (category) =>
-        category.parentUuid === parent?.uuid && (parent === undefined || parent.uuid) && isNamed(category, name)
-    )
-    const folder: Folder = { key: found?.key ?? freeKey(name, parent, taken), name, uuid: found?.uuid, parent }
-    folders.set(path, folder)
-    taken.add(folder.key)
-    if (found === undefined) missing.push(folder)
-    return folder
+  const visit = (path: ReadonlyArray<string>, parent: Folder | undefined) => {
+    const names = [...(subfolders.get(path.join("/")) ?? [])]
+    const isNew = parent !== undefined && parent.uuid === undefined
+    const found = assign(names, isNew ? [] : existing.filter(({ parentUuid }) => parentUuid === parent?.uuid))
+    for (const name of names) {
+      const category = found.get(name)
+      const key = category?.key ?? freeKey(name, parent, taken)
+      const folder: Folder = { key, name: nameOf(name), uuid: category?.uuid, parent }
+      taken.add(key)
+      folders.set([...path, name].join("/"), folder)
+      if (category === undefined) missing.push(folder)
+      visit([...path, name], folder)
+    }
   }
+  visit([], undefined)
 
   const keys = new Map<string, string>()
   for (const file of files) {
-    const folder = folderOf(file.folders)
+    const folder = folders.get(file.folders.join("/"))
     if (folder !== undefined) keys.set(file.path, folder.key)
   }
   return { keys, missing } satisfies Plan
@@ -84,9 +117,8 @@ export const create = Effect.fnUntraced(function* ({ missing }: Plan, locale: st
   const created = new Map<string, AssetCategoryId>()
   for (const { key, name, parent } of missing) {
     const parentUuid = parent && (parent.uuid ?? created.get(parent.key))
-    const translations = [{ locale, name: Array.from(name).slice(0, 100).join("") }]
     const { uuid } = yield* assetCategories.create({
-      payload: { key, translations, ...(parentUuid === undefined ? {} : { parentUuid }) }
+      payload: { key, translations: [{ locale, name }], ...(parentUuid === undefined ? {} : { parentUuid }) }
     })
     created.set(key, uuid)
   }

@@ -21,6 +21,9 @@ const systemFiles: ReadonlySet<string> = new Set(["Thumbs.db", "desktop.ini"])
 
 const isHidden = (name: string) => name.startsWith(".") || systemFiles.has(name)
 
+/** A name as the service stores it: some file systems write letters and their accents apart. */
+const normal = (name: string) => name.normalize("NFC").trim()
+
 /** The default name of the file that lists rejected files; never uploaded itself. */
 export const refusedFileName = (path: string): string => `${path}.refused.ndjson`
 
@@ -43,7 +46,7 @@ export const find = Effect.fnUntraced(function* (paths: ReadonlyArray<string>) {
     if (shown.endsWith(refusedFileName(""))) return skipped.push({ shown, why: "a list of refused files" })
     const absolute = path.resolve(shown)
     const modified = modifiedOf(info)
-    return files.set(absolute, { path: absolute, shown, name: path.basename(shown), folders, size, modified })
+    return files.set(absolute, { path: absolute, shown, name: normal(path.basename(shown)), folders, size, modified })
   }
 
   const addUnreadable = (shown: string) => (error: PlatformError.PlatformError) =>
@@ -64,7 +67,7 @@ export const find = Effect.fnUntraced(function* (paths: ReadonlyArray<string>) {
         return void skipped.push({ shown, why: `a link to a ${target}; to include it, pass its path as an argument` })
       }
       if (info.type !== "Directory") return void add(shown, info, folders)
-      yield* walk(shown, [...folders, path.basename(shown)])
+      yield* walk(shown, [...folders, normal(path.basename(shown))])
     })
 
   const walk = (

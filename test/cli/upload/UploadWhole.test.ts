@@ -85,6 +85,38 @@ describe("waypost upload of a folder as it is found", () => {
     assert.notInclude((await uploading.upload("brand", "--categories-from-folders", "--dry-run")).out, "would create")
   })
 
+  it("each folder has a category of its own, and the same one in the next run, also folders whose names make the same key", async () => {
+    uploading.file("sale/Black Friday/one.txt", "one")
+    uploading.file("sale/black-friday/two.txt", "two")
+    uploading.file("sale/BLACK-FRIDAY/three.txt", "three")
+    const upload = () => uploading.upload("sale", "--categories-from-folders", "--force")
+    assert.strictEqual((await upload()).code, 0)
+    const categories = async () =>
+      (await uploading.assets())
+        .filter(({ fileNameOriginal }) => ["one.txt", "two.txt", "three.txt"].includes(fileNameOriginal))
+        .map(({ categories, fileNameOriginal }) => `${fileNameOriginal} ${categories.join()}`)
+    const first = await categories()
+    assert.strictEqual(new Set(first.map((line) => line.split(" ")[1])).size, 3)
+    assert.strictEqual((await upload()).code, 0)
+    assert.sameMembers(await categories(), [...first, ...first])
+  })
+
+  it("folders and files are found again whose names have letters and accents apart", async () => {
+    const [folder, name] = ["Зелёный чай", "Été.txt"]
+    let sha256 = ""
+    for (const [copy, done] of [
+      ["accents", "1 uploaded"],
+      ["copied", "1 already there"]
+    ] as const) {
+      sha256 = uploading.file(`${copy}/${folder.normalize("NFD")}/${name.normalize("NFD")}`, "été")
+      const { out } = await uploading.upload(copy, "--categories-from-folders", "--keep-duplicates")
+      assert.include(out, done)
+      assert.notInclude(out, "already there as")
+    }
+    assert.notInclude((await uploading.upload("copied", "--categories-from-folders", "--dry-run")).out, "would create")
+    assert.deepStrictEqual(await namesOf(sha256), [name])
+  })
+
   it("a file whose content is not what its name says is reported, before and after it is uploaded", async () => {
     const gif = Buffer.from("R0lGODlhAQABAAAAACwAAAAAAQABAAACAkQBADs=", "base64").toString("latin1")
     uploading.file("broken/kapot.jpg", "no picture")
