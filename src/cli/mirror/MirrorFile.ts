@@ -1,5 +1,6 @@
 import { Effect, FileSystem, Option, Schema, Stream } from "effect"
 import { CommandError } from "../Failures.ts"
+import { replace } from "../files/Replace.ts"
 
 /** Where a mirror stands: the cursor, and for which resource and permissions it is valid. */
 const State = Schema.fromJsonString(
@@ -8,23 +9,6 @@ const State = Schema.fromJsonString(
 export type State = typeof State.Type
 
 const stateOf = (file: string) => `${file}.cursor`
-
-/** Replaces a file at once: after a crash it is the old one or the new one. Only its owner can read it. */
-const replace = Effect.fnUntraced(function* <E, R>(file: string, text: Stream.Stream<string, E, R>) {
-  const fs = yield* FileSystem.FileSystem
-  const partial = `${file}.partial`
-  yield* fs.remove(partial, { force: true })
-  const write = Effect.gen(function* () {
-    const handle = yield* fs.open(partial, { flag: "wx", mode: 0o600 })
-    yield* text.pipe(
-      Stream.encodeText,
-      Stream.runForEach((bytes) => handle.writeAll(bytes))
-    )
-    yield* handle.sync
-  })
-  yield* Effect.scoped(write).pipe(Effect.onError(() => Effect.ignore(fs.remove(partial, { force: true }))))
-  yield* fs.rename(partial, file)
-})
 
 /** The state of a mirror; none if it is to begin. A file without a state, or a mirror of another resource, is not overwritten. */
 export const load = Effect.fnUntraced(function* (file: string, resource: string) {

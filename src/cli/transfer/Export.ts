@@ -1,11 +1,13 @@
-import { Console, Effect, FileSystem, Option, Stdio, Stream } from "effect"
+import { Console, Effect, Option, Stdio, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { randomUUID } from "node:crypto"
 import { Client } from "../../client/Client.ts"
 import * as Filter from "../../domain/query/Filter.ts"
 import { filterableOf } from "../../domain/query/FilterFields.ts"
 import * as Connection from "../Connection.ts"
 import * as Formats from "./Formats.ts"
 import { CommandError } from "../Failures.ts"
+import { replace } from "../files/Replace.ts"
 import * as Progress from "../Progress.ts"
 import { resources } from "./Resources.ts"
 import type { Resource } from "./Resource.ts"
@@ -37,25 +39,16 @@ interface Count {
 }
 
 /**
- * Writes under a temporary name first: a truncated file would look like a smaller export. Only its owner can read the file,
- * which can hold records of people.
+ * Writes under a temporary name first: a truncated file would look like a smaller export. It is another one for each export,
+ * because several can write the same file.
  */
 const save =
   (file: string) =>
   <E>(text: Stream.Stream<string, E>) =>
     Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
       const stdio = yield* Stdio.Stdio
       if (file === "-") return yield* Stream.run(text, stdio.stdout())
-      const partial = `${file}.partial`
-      // One that an interrupted export left would keep its mode.
-      yield* fs.remove(partial, { force: true })
-      yield* text.pipe(
-        Stream.encodeText,
-        Stream.run(fs.sink(partial, { flag: "wx", mode: 0o600 })),
-        Effect.onError(() => Effect.ignore(fs.remove(partial)))
-      )
-      yield* fs.rename(partial, file)
+      yield* replace(file, text, `${file}.${randomUUID()}.partial`)
     })
 
 const exportCommand = (resource: Resource) =>

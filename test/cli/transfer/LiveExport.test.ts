@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { readFileSync, writeFileSync } from "node:fs"
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, beforeEach } from "vitest"
 import { waypost } from "../../support/cli/Command.ts"
@@ -91,6 +91,30 @@ describe("waypost export of records that change", () => {
       []
     )
     assert.isAbove(lists, 1)
+  })
+
+  it("of two exports to one file at the same time, both succeed, and the file is the whole one that ends last", async () => {
+    const path = join(running.folder, "shared.ndjson")
+    const run = (...flags: ReadonlyArray<string>) => waypost(["export", "locations", path, ...flags], running.env)
+    let other: ReturnType<typeof run> | undefined
+    running.proxy.decide(async (): Promise<"pass"> => {
+      const isFirst = other === undefined
+      other ??= run("--filter", "identifier:equals:B-1399")
+      if (isFirst) await other
+      return "pass"
+    })
+    const { code, err, out } = await run()
+    assert.strictEqual(code, 0, err)
+    const { code: otherCode, err: otherErr, out: otherOut } = await other!
+    assert.strictEqual(otherCode, 0, otherErr)
+    assert.include(otherOut, "1 exported")
+    const count = readFileSync(path, "utf8").trim().split("\n").length
+    assert.isAbove(count, 1000)
+    assert.include(out, `${count.toLocaleString("en")} exported`)
+    assert.deepStrictEqual(
+      readdirSync(running.folder).filter((name) => name.startsWith("shared")),
+      ["shared.ndjson"]
+    )
   })
 
   it("records that are deleted while their page is exported are left out, and the names of deleted records in others", async () => {
