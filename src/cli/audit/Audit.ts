@@ -36,7 +36,12 @@ const verify = Command.make(
   Effect.fnUntraced(function* ({ from }) {
     yield* Database.printInstallation
     const anchor = Option.isSome(from) ? yield* parse(from.value) : undefined
-    const { seconds, value } = yield* Progress.timed(Effect.provide(verifyLog(anchor), maintenanceClient))
+    const { seconds, value } = yield* Progress.timed(Effect.provide(verifyLog(anchor), maintenanceClient)).pipe(
+      Effect.catchTag("AnchorPrunedError", ({ pruned }) => {
+        const message = `--from-hash: The events up to position ${pruned} were pruned; verify without --from-hash`
+        return Effect.fail(new CommandError({ message }))
+      })
+    )
     const { begin, damages, end, events } = value
     for (const { position, problem } of damages.slice(0, maxShown)) yield* Console.log(`Event ${position}: ${problem}`)
     if (damages.length > 0) {

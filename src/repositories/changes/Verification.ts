@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { sql } from "../../sql/Fragment.ts"
 
@@ -7,6 +7,11 @@ export interface Anchor {
   readonly position: number
   readonly hash: string
 }
+
+/** The events after an anchor, up to a position, were pruned. */
+export class AnchorPrunedError extends Schema.TaggedError<AnchorPrunedError>()("AnchorPrunedError", {
+  pruned: Schema.Finite
+}) {}
 
 /** Something that is wrong with the log. */
 export interface Damage {
@@ -103,6 +108,9 @@ const verifyChain = Effect.fnUntraced(function* (from: Anchor | undefined) {
   yield* client`set transaction isolation level repeatable read, read only`
   const log = yield* ends
   const { last, pruned } = log
+  if (from !== undefined && from.position < pruned.position) {
+    return yield* new AnchorPrunedError({ pruned: pruned.position })
+  }
   const begin = from ?? pruned
   const damages: Array<Damage> = []
   if (from !== undefined && (yield* hashAt(from.position, log)) !== from.hash) {

@@ -151,6 +151,21 @@ layer(TestServer.layer(), { excludeTestServices: true })("waypost audit verify",
     })
   )
 
+  it.effect("a log that was pruned past a hash that was kept is not called damaged", () =>
+    Effect.gen(function* () {
+      const anchor = anchorIn((yield* verify()).text)
+      const { positions } = yield* history
+      const pruned = `update event_log set (pruned_position, pruned_hash) =
+          (select position, hash from events where position = ${positions[0]});
+        delete from events where position <= ${positions[0]}`
+      assert.strictEqual((yield* tampered(pruned, verify())).code, 0)
+      const { code, text } = yield* tampered(pruned, verify("--from-hash", anchor))
+      assert.strictEqual(code, 1)
+      assert.include(text, `The events up to position ${positions[0]} were pruned; verify without --from-hash`)
+      assert.notInclude(text, "damaged")
+    })
+  )
+
   it.effect("more events than one batch verify", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
