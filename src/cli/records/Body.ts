@@ -24,11 +24,17 @@ export interface Input {
   readonly data: Option.Option<string>
 }
 
+const decode = (bytes: Uint8Array, name: string) =>
+  Effect.try({
+    try: () => new TextDecoder("utf-8", { fatal: true }).decode(bytes),
+    catch: () => new CommandError({ message: `--data: ${name} is not UTF-8` })
+  })
+
 const readText = Effect.fnUntraced(function* (data: string) {
   const fs = yield* FileSystem.FileSystem
   const { stdin } = yield* Stdio.Stdio
-  if (data === "-") return yield* Stream.mkString(Stream.decodeText(stdin))
-  return data.startsWith("@") ? yield* fs.readFileString(data.slice(1)) : data
+  if (data === "-") return yield* decode(Buffer.concat(yield* Stream.runCollect(stdin)), "standard input")
+  return data.startsWith("@") ? yield* decode(yield* fs.readFile(data.slice(1)), data.slice(1)) : data
 })
 
 const parse = (text: string): Effect.Effect<Json, CommandError> =>
@@ -43,10 +49,23 @@ const parse = (text: string): Effect.Effect<Json, CommandError> =>
     )
   )
 
+/** An empty cell is an absent member, and an absent member does not change. */
+const empty = ({ lists, path, segments }: Rows.Column) => {
+  const cleared = segments.reduceRight<unknown>(
+    (inner, segment) => ({ [segment]: inner }),
+    lists.length > 0 ? [] : null
+  )
+  return `--set ${path}: the value is empty; to clear the member, pass --data '${JSON.stringify(cleared)}'`
+}
+
 const cellOf = (columns: ReadonlyArray<Rows.Column>, assignment: string) => {
   const [path = "", ...rest] = assignment.split("=")
   const known = columns.map((column) => column.path)
-  if (rest.length > 0 && known.includes(path)) return Result.succeed([path, rest.join("=")] as const)
+  const column = columns.find((column) => column.path === path)
+  const value = rest.join("=")
+  if (column !== undefined && rest.length > 0) {
+    return value === "" ? Result.fail(empty(column)) : Result.succeed([path, value] as const)
+  }
   const similar = nearest(path, known)
   const hint = similar.length > 0 ? `did you mean ${similar.join(" or ")}?` : `the members are ${known.join(", ")}`
   return Result.fail(

@@ -85,6 +85,35 @@ describe("commands on records", () => {
     assert.include(await fails("list", "location"), "locations")
   })
 
+  it("an empty value is not sent as no change, and a file that is not UTF-8 is not sent with other letters", async () => {
+    await succeeds(
+      "create",
+      "locations",
+      "--set",
+      "name=Full",
+      "--set",
+      "identifier=R-3",
+      "--set",
+      "contact.phone=+31301234567"
+    )
+    const cleared = `--data '{"contact":{"phone":null}}'`
+    assert.include(await fails("update", "locations", "R-3", "--set", "contact.phone="), cleared)
+    assert.include(await fails("update", "locations", "R-3", "--set", "postalCodes="), `--data '{"postalCodes":[]}'`)
+    for (const body of ['{"contact":{"phone":null}}', '{"postalCodes":[]}'])
+      await succeeds("update", "locations", "R-3", "--data", body)
+    assert.notProperty((await json("get", "locations", "R-3")).contact ?? {}, "phone")
+
+    const file = join(folder, "latin.json")
+    writeFileSync(file, Buffer.from('{"name":"Café"}', "latin1"))
+    assert.include(await fails("update", "locations", "R-3", "--data", `@${file}`), `${file} is not UTF-8`)
+    writeFileSync(file, '\uFEFF{"name":"Café"}')
+    await succeeds("update", "locations", "R-3", "--data", `@${file}`)
+    const piped = await waypost(["update", "locations", "R-3", "--data", "-"], env, '{"identifier":"R-4"}')
+    assert.strictEqual(piped.code, 0, piped.err)
+    assert.strictEqual((await json("get", "locations", "R-4")).name, "Café")
+    await succeeds("delete", "locations", "R-4")
+  })
+
   it("the contract decides which commands there are", async () => {
     const found = operations()
     const of = (verb: string) => found.flatMap((one) => (one.verb === verb ? [one.resource] : [])).toSorted()
