@@ -42,7 +42,7 @@ const pageSize = 500
 const refusedIn = Effect.fnUntraced(function* (client: Client["Service"], uuid: PlanId, count: number) {
   const pages = Array.from({ length: Math.ceil(count / pageSize) }, (_, index) => index + 1)
   const changes = yield* Effect.forEach(pages, (page) =>
-    client.plans.changes({ params: { uuid }, query: { kind: "refused", limit: pageSize, page } })
+    Failures.patiently(client.plans.changes({ params: { uuid }, query: { kind: "refused", limit: pageSize, page } }))
   )
   return changes.flatMap(({ data }) => data)
 })

@@ -7,7 +7,7 @@ import type { Condition } from "../../domain/query/FilterConditions.ts"
 import { quote } from "../../domain/query/FilterSyntax.ts"
 import { ProductId } from "../../domain/schema/ProductId.ts"
 import { UserId } from "../../domain/schema/UserId.ts"
-import type { Failure } from "../Failures.ts"
+import { type Failure, patiently } from "../Failures.ts"
 
 /**
  * Files name locations and products by identifier, users by username and groups by name, or by uuid. These lookups
@@ -107,7 +107,9 @@ const lookup = <Id extends string>(
   )
   const known = new Map<string, Id>()
   const find = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
-    const { data } = yield* list({ query: { limit: maxNames, filter: [{ field, operator: "in", value: names }] } })
+    const { data } = yield* patiently(
+      list({ query: { limit: maxNames, filter: [{ field, operator: "in", value: names }] } })
+    )
     for (const record of data) known.set(String(memberOf(record, field)), record.uuid)
   })
   return {

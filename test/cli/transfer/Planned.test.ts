@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { afterAll, beforeAll } from "vitest"
+import { waypost } from "../../support/cli/Command.ts"
 import * as Importing from "../../support/cli/Importing.ts"
+import * as Proxy from "../../support/cli/Proxy.ts"
 
 let importing: Importing.Importing
 
@@ -197,5 +199,33 @@ describe("imports in plans", () => {
     )
     assert.include(again.out, "50 updated, 1 unchanged")
     assert.include((await counted("posts", published)).out, "1 unchanged")
+  })
+
+  it("while the service is busy, lookups of names and slugs and reads of refused rows wait and go on as well", async () => {
+    await counted("locations", [{ name: "Branch", identifier: "W-1" }])
+    const proxy = await Proxy.start(importing.service.url)
+    const kinds = [/^\/v1\/locations\?/, /^\/v1\/posts\?/, /^\/v1\/plans\/[^/]+\/changes/]
+    const left = new Map(kinds.map((kind) => [kind, 5]))
+    proxy.decide(({ path }) => {
+      const kind = kinds.find((one) => one.test(path))
+      const times = kind === undefined ? 0 : left.get(kind)!
+      if (times === 0) return "pass"
+      left.set(kind!, times - 1)
+      return { status: 503, headers: { "retry-after": "0" } }
+    })
+    const run = (resource: string, ...rows: ReadonlyArray<object>) =>
+      waypost(["import", resource, importing.file(rows.map((row) => JSON.stringify(row)).join("\n"), "ndjson")], {
+        ...importing.env,
+        WAYPOST_URL: proxy.url
+      })
+    const post = { slug: "w-1", type: "news", translations: [{ locale: "en", title: "W" }] }
+    const users = await run("users", { username: "w.1", email: "w.1@example.com", locations: ["W-1"] })
+    const posts = await run("posts", { ...post, status: "scheduled", publishAt: "2126-01-01T00:00:00.000Z" })
+    const refused = await run("locations", { name: "Branch", identifier: "W-2", locale: "?" })
+    proxy.close()
+    assert.include(users.out, "1 created", users.err)
+    assert.include(posts.out, "1 created", posts.err)
+    assert.include(refused.out, "1 refused", refused.err)
+    assert.deepStrictEqual([...left.values()], [0, 0, 0])
   })
 })
