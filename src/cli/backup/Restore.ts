@@ -2,6 +2,7 @@ import { Console, Effect, FileSystem, Path, Schema, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as FileStore from "../../app/FileStore.ts"
 import * as SnapshotImport from "../../backup/SnapshotImport.ts"
+import { Settings } from "../../settings/Config.ts"
 import { migrations } from "../../sql/Migrations.ts"
 import { maintenanceClient } from "../../sql/Sql.ts"
 import { Storage } from "../../storage/Storage.ts"
@@ -128,6 +129,7 @@ const unchanged =
 const restore = Effect.fnUntraced(function* (folder: string, onlyCheck: boolean, resumesWebhooks: boolean) {
   const path = yield* Path.Path
   const layout = BackupFolder.layoutOf(path, path.resolve(folder))
+  if (!onlyCheck) yield* Effect.provide(Database.printInstallation, Settings.layer)
   const manifest = yield* readManifest(layout)
   const bytes = manifest.tables.reduce((sum, table) => sum + table.bytes, 0) + manifest.files.bytes
   const count: Count = { done: 0, total: onlyCheck ? bytes : 2 * bytes }

@@ -118,6 +118,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("waypost restore", (it)
       yield* command(["migrate"], target, data)
       const restored = yield* command(["restore", first], target, data)
       assert.strictEqual(restored.code, 0, restored.text)
+      assert.match(restored.text, /^Installation: postgres:\/\/[^@]+$/m)
       const before = yield* ask(target, "select count(*)::int as rows from locations")
       const twice = yield* command(["restore", first], target, data)
       assert.deepStrictEqual(
