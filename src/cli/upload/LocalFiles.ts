@@ -1,4 +1,4 @@
-import { Effect, FileSystem, Path, type PlatformError } from "effect"
+import { Effect, FileSystem, Option, Path, type PlatformError } from "effect"
 import * as Failures from "../Failures.ts"
 import { type LocalFile, modifiedOf } from "./LocalFile.ts"
 import type { Reason } from "../transfer/Row.ts"
@@ -61,11 +61,15 @@ export const find = Effect.fnUntraced(function* (paths: ReadonlyArray<string>) {
   ): Effect.Effect<void, PlatformError.PlatformError> =>
     Effect.gen(function* () {
       if (isHidden(path.basename(shown))) return void skipped.push({ shown, why: "hidden" })
-      const info = yield* fs.stat(shown)
       if (type === "SymbolicLink") {
-        const target = info.type === "Directory" ? "folder" : "file"
-        return void skipped.push({ shown, why: `a link to a ${target}; to include it, pass its path as an argument` })
+        const why = Option.match(yield* Effect.option(fs.stat(shown)), {
+          onNone: () => "a link that leads to no file",
+          onSome: (target) =>
+            `a link to a ${target.type === "Directory" ? "folder" : "file"}; to include it, pass its path as an argument`
+        })
+        return void skipped.push({ shown, why })
       }
+      const info = yield* fs.stat(shown)
       if (info.type !== "Directory") return void add(shown, info, folders)
       yield* walk(shown, [...folders, normal(path.basename(shown))])
     })
