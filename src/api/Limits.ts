@@ -1,4 +1,5 @@
 import { Context } from "effect"
+import { maxDataBytes } from "../domain/write/Bulk.ts"
 import type { Annotatable } from "./Annotations.ts"
 
 /** The maximum size of a path, in bytes. */
@@ -11,7 +12,7 @@ export const maxQueryBytes = 8 * 1024
 export const maxHeaderBytes = 16 * 1024
 
 /** The maximum size of the body of a route that has no other limit, in bytes. */
-export const maxBodyBytes = 1024 ** 2
+export const maxBodyBytes = maxDataBytes
 
 /** The limits of a route; a member that is absent has its default. */
 export interface Limits {

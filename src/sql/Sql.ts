@@ -99,6 +99,7 @@ export const maintenanceClient = Layer.unwrap(
       ...database,
       prepare,
       maxConnections: 1,
+      maxMessageSize: Pools.maxMessageSize,
       connectTimeout: "2 seconds",
       keepAlive: "1 minute"
     })

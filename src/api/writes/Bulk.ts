@@ -5,13 +5,14 @@ import { atMost } from "../../domain/schema/Checks.ts"
 import { codecOf } from "../../domain/schema/Codec.ts"
 import {
   maxBulkBytes,
+  maxDataBytes,
   maxOperations,
   Mode,
   NotAppliedError,
   operationsOf,
   type Shape
 } from "../../domain/write/Bulk.ts"
-import { InvalidRequestError, PreconditionFailedError } from "../../domain/write/RequestErrors.ts"
+import { InvalidRequestError, PayloadTooLargeError, PreconditionFailedError } from "../../domain/write/RequestErrors.ts"
 import type { Annotatable } from "../Annotations.ts"
 import { requiresSome } from "../Authorization.ts"
 import { describe } from "../Describe.ts"
@@ -45,7 +46,13 @@ const Answer = <Id extends Schema.Top, const Errors extends ReadonlyArray<Schema
   id: Id,
   errors: Errors
 ) => {
-  const error = Schema.Union([...errors, InvalidRequestError, PreconditionFailedError, NotAppliedError])
+  const error = Schema.Union([
+    ...errors,
+    InvalidRequestError,
+    PayloadTooLargeError,
+    PreconditionFailedError,
+    NotAppliedError
+  ])
   const item = Schema.Struct({
     index: Schema.Int.check(inRange(0, maxOperations - 1)).annotate({ description: "The place in `operations`." }),
     status: Status.annotate({ description: "The status that the operation has by itself." }),
@@ -126,7 +133,7 @@ export const writing =
     const [create, update, remove] = permissions
     const described = describe(
       `Write many ${subject}`,
-      `Up to ${maxOperations.toLocaleString("en")} operations in one request of at most ${maxBulkBytes / 1024 ** 2} MiB. They take effect in their order, and each has the status and the error that it has by itself. Needs \`${create}\`, \`${update}\` and \`${remove}\` as far as the request has such operations${upserts ? "; `upsert` needs the first two" : ""}.${also}`
+      `Up to ${maxOperations.toLocaleString("en")} operations in one request of at most ${maxBulkBytes / 1024 ** 2} MiB, each with at most ${maxDataBytes / 1024 ** 2} MiB of data. They take effect in their order, and each has the status and the error that it has by itself. Needs \`${create}\`, \`${update}\` and \`${remove}\` as far as the request has such operations${upserts ? "; `upsert` needs the first two" : ""}.${also}`
     )(requiresSome(...permissions)(endpoint))
     return answersInFull(limits({ maxBodyBytes: maxBulkBytes, share: "bulk" })(described))
   }

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { ApiError } from "../write/ApiError.ts"
+import { maxDataBytes } from "../write/Bulk.ts"
 import { Issue } from "../write/RequestErrors.ts"
 import { notFound, notFoundError } from "../write/NotFound.ts"
 import { Timestamp, Uuid } from "../schema/Fields.ts"
@@ -28,7 +29,7 @@ export type PlanKind = typeof PlanKind.Type
  */
 export const limits = {
   rows: 250_000,
-  rowLength: 1024 ** 2,
+  rowLength: maxDataBytes,
   hours: 24,
   live: 10,
   liveBytes: 200 * 1024 ** 2,

@@ -16,6 +16,9 @@ export type PostId = typeof PostId.Type
 /** How long a body may be, before and after it is sanitised. */
 export const maxBody = 200_000
 
+/** How long the bodies of a post may be together after they are sanitised, which can lengthen each several times. */
+export const maxBodies = 10 * maxBody
+
 const Translations = translations(
   {
     title: text(255).pipe(Schema.annotateEncoded({ examples: ["Spring campaign"], description: "Plain text." })),
@@ -27,7 +30,7 @@ const Translations = translations(
         Schema.annotateEncoded({
           examples: ["<p>From the first of March …</p>"],
           description:
-            "HTML of an article. What does not belong in one (scripts, styles, event handlers, foreign schemes) is taken out when it is written."
+            "HTML of an article. What does not belong in one (scripts, styles, event handlers, foreign schemes) is taken out when it is written. The bodies of a post have at most 2,000,000 characters together as they are stored."
         })
       )
     )

@@ -2,9 +2,10 @@ import { Record, Schema } from "effect"
 import { ApiError } from "./ApiError.ts"
 import { anyJsonLike } from "../schema/Fields.ts"
 
-/** How many operations a bulk request has at most, and how many bytes its body. */
+/** How many operations a bulk request has at most, and how many bytes its body and the data of one operation. */
 export const maxOperations = 1000
 export const maxBulkBytes = 8 * 1024 * 1024
+export const maxDataBytes = 1024 ** 2
 
 /** An operation that would have succeeded, in a request that did nothing because another one failed. */
 export class NotAppliedError extends ApiError<NotAppliedError>()(

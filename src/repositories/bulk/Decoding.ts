@@ -1,9 +1,9 @@
 import { Effect, Predicate, Result, Schema } from "effect"
 import { codecOf } from "../../domain/schema/Codec.ts"
 import { memberOf } from "../../domain/files/Json.ts"
-import type { Operation } from "../../domain/write/Bulk.ts"
+import { maxDataBytes, type Operation } from "../../domain/write/Bulk.ts"
 import { describe, maxFullyChecked, strict } from "../../domain/write/Issues.ts"
-import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import { InvalidRequestError, PayloadTooLargeError } from "../../domain/write/RequestErrors.ts"
 import { type Precondition, preconditionOf } from "../../domain/query/Precondition.ts"
 
 /** What a client sends, or why it does not decode. */
@@ -18,7 +18,7 @@ export type DecodedOperation =
   | { readonly op: "update"; readonly uuid: string; readonly payload: unknown; readonly precondition: Precondition }
   | Upsert
   | { readonly op: "delete"; readonly uuid: string; readonly precondition: Precondition }
-  | { readonly op: "rejected"; readonly error: InvalidRequestError }
+  | { readonly op: "rejected"; readonly error: InvalidRequestError | PayloadTooLargeError }
 
 /** Which of the two it does is known once its record was looked for. */
 export interface Upsert {
@@ -27,12 +27,11 @@ export interface Upsert {
   readonly data: unknown
 }
 
-/** Whether all problems of data are found. Data that is nested too deep to be written as text is as large. */
-const isSmall = (data: unknown) =>
-  Result.match(
-    Result.try(() => JSON.stringify(data)),
-    { onFailure: () => false, onSuccess: (text) => text.length <= maxFullyChecked }
-  )
+/** Data as JSON; none if it is nested too deep to be written. */
+const textOf = (data: unknown) => Result.getOrUndefined(Result.try(() => JSON.stringify(data)))
+
+/** Whether all problems of data are found. */
+const isSmall = (data: unknown) => (textOf(data)?.length ?? Infinity) <= maxFullyChecked
 
 /** The decoder of a shape, for the data of operations. */
 export const decoderOf = (shape: Schema.Top): Decode => {
@@ -83,8 +82,16 @@ export const decodeEach = <A, B>(items: ReadonlyArray<A>, decode: (item: A) => B
 export const decodeAll = (operations: ReadonlyArray<Operation>, shapes: Shapes) =>
   decodeEach(operations, (operation) => decode(operation, shapes))
 
+/** Whether the body of a write of one record could have the data. */
+const isWithinBody = (data: unknown) => Buffer.byteLength(textOf(data) ?? "") <= maxDataBytes
+
+const tooLarge = new PayloadTooLargeError({
+  message: `The data of an operation has at most ${maxDataBytes / 1024 ** 2} MiB`
+})
+
 const decode = (operation: Operation, { create, key, patch }: Shapes): DecodedOperation => {
   const { op } = operation
+  if ("data" in operation && !isWithinBody(operation.data)) return rejected(tooLarge)
   switch (op) {
     case "create":
       return Result.match(create(operation.data), {
@@ -105,7 +112,7 @@ const decode = (operation: Operation, { create, key, patch }: Shapes): DecodedOp
   }
 }
 
-const rejected = (error: InvalidRequestError): DecodedOperation => ({ op: "rejected", error })
+const rejected = (error: InvalidRequestError | PayloadTooLargeError): DecodedOperation => ({ op: "rejected", error })
 
 /** Fills the key into the data. */
 const upsert = (

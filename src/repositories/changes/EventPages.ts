@@ -107,9 +107,10 @@ export const pageSql = (request: PageRequest): Fragment => {
     with bounds as materialized (${boundsOf(request)}),
     ${record === undefined ? ofAll(request, conditions) : ofRecord(record, request, conditions)},
     sized as materialized (
-      select e.*, sum(e.bytes) over (order by e.position ${direction}) - e.bytes as read_before from chosen e)
+      select e.*, row_number() over next = 1 or sum(e.bytes) over next <= ${maxBytes}::bigint as is_read
+      from chosen e window next as (order by e.position ${direction}))
     select (select position from reached)::float8 as position, (select "end" from bounds)::float8 as "end",
-      exists (select from sized where read_before >= ${maxBytes}::bigint) as "isCut",
+      exists (select from sized where not is_read) as "isCut",
       (select json_agg(page order by position ${direction})
-        from (select ${members} from sized e where e.read_before < ${maxBytes}::bigint) page) as events`
+        from (select ${members} from sized e where e.is_read) page) as events`
 }

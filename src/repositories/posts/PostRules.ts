@@ -2,7 +2,7 @@ import { Effect, Result } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Locales } from "../../domain/schema/Locale.ts"
 import { checkLocales } from "../../domain/schema/Translations.ts"
-import { maxBody, type PartialPost } from "../../domain/posts/Post.ts"
+import { maxBodies, maxBody, type PartialPost } from "../../domain/posts/Post.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { sanitise } from "./ArticleHtml.ts"
 import { lockAssets } from "../assets/FileLocks.ts"
@@ -52,6 +52,12 @@ const storedBody = (body: string, locale: string): Effect.Effect<string, Invalid
     : Effect.succeed(sanitised.success)
 }
 
+const tooLong = InvalidRequestError.inBody(
+  "translations",
+  "tooLong",
+  `The bodies have more than ${maxBodies} characters together once their HTML is written out`
+)
+
 /** The post as it is stored: with valid locales, safe HTML, and references by uuid alone. */
 export const storedForm = Effect.fnUntraced(function* <P extends PartialPost>(locales: Locales["Service"], post: P) {
   const { author, translations } = post
@@ -65,6 +71,7 @@ export const storedForm = Effect.fnUntraced(function* <P extends PartialPost>(lo
           Effect.tap(Effect.yieldNow)
         )
   )
+  if (articles.reduce((length, { body = "" }) => length + body.length, 0) > maxBodies) return yield* tooLong
   return {
     ...post,
     ...(translations === undefined ? {} : { translations: articles }),

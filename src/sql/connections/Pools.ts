@@ -42,6 +42,13 @@ const timeouts = {
   idle_in_transaction_session_timeout: "10000"
 }
 
+/**
+ * Bytes of a message of PostgreSQL above which the driver closes the connection. No record and no event has as many: a value
+ * of a record has some MiB at most, the deletion of a product logs its sixteen modules, and that of a group 40 bytes for
+ * each of its members. Pages of many records have lower limits of their own.
+ */
+export const maxMessageSize = 256 * 1024 * 1024
+
 /** Opens pools of a server; `opened` gets each of their sockets. */
 export const connector = (address: PgClient.PgClientConfig, opened: (socket: Duplex) => void = () => undefined) =>
   Effect.map(Settings, ({ DATABASE_PREPARE: prepare }) => {
@@ -57,6 +64,7 @@ export const connector = (address: PgClient.PgClientConfig, opened: (socket: Dup
         },
         multiplex,
         maxConnections,
+        maxMessageSize,
         // A pooler in transaction mode opens the sessions itself and rejects startup parameters.
         ...(prepare ? { startupParameters: timeouts } : {})
       })

@@ -9,7 +9,7 @@ import { type Kind, types } from "../Keyset.ts"
 import { answerOf, type Answers } from "../Selected.ts"
 import { isNarrowed, type Page, type Scope, type Source, type View } from "../View.ts"
 
-/** More than this the connection to the database does not carry in one message, and no client wants in one answer. */
+/** A larger answer, which is in memory several times, is rejected. */
 export const maxBytes = 15 * 1024 * 1024
 
 const whole = sql.literal("true")

@@ -167,6 +167,31 @@ layer(TestServer.layer(), { excludeTestServices: true })("the feed of events", (
     })
   )
 
+  it.effect("ends a page before an event that would take it above 8 MiB, and has one of 17 MiB by itself", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const uuid = yield* logged
+      for (const mebibytes of [3, 6, 11]) {
+        yield* pooled`update locations set other = jsonb_build_object('extraDna1', repeat('a', ${mebibytes * 1024 ** 2}::int))
+          where uuid = ${uuid}`
+        yield* eventually("the log is sealed", pooled`select 1 from pending_changes`, (rows) => rows.length === 0)
+      }
+      yield* pooled`update locations set other = null where uuid = ${uuid}`
+      yield* logged
+      for (const path of [`/v1/locations/${uuid}/history?order=asc`, `/v1/events?record=${uuid}`]) {
+        const sizes: Array<number> = []
+        let [after, more] = ["", true]
+        while (more) {
+          const part = yield* page(`${path}&limit=500&after=${after}`)
+          if (part.data.length > 0) sizes.push(part.data.length)
+          ;[after, more] = [part.cursor, part.more]
+        }
+        // The creation and 3 MiB, then 9 MiB before and after together, 17 MiB, and the 11 MiB that are removed.
+        assert.deepStrictEqual(sizes, [2, 1, 1, 1], path)
+      }
+    })
+  )
+
   it.effect("rejects a cursor of events that were pruned with 410, and names the oldest that is valid", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql

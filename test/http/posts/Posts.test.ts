@@ -3,7 +3,14 @@ import { Effect } from "effect"
 import * as TestServer from "../../support/TestServer.ts"
 import { createAsset } from "../../support/requests/AssetRequests.ts"
 import { createPost, patchPost, postPost, readPost, translation } from "../../support/requests/PostRequests.ts"
-import { create as createLocation, expectError, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
+import {
+  create as createLocation,
+  expectError,
+  problemsOf,
+  send,
+  unique,
+  unknownUuid
+} from "../../support/requests/Requests.ts"
 
 const createUser = (fields: object = {}) =>
   Effect.suspend(() => {
@@ -126,6 +133,20 @@ layer(TestServer.layer(), { excludeTestServices: true })("Posts", (it) => {
         assert.deepStrictEqual([answer.status, answer.body.issues[0].code], [400, code])
       }
       assert.strictEqual((yield* bodyOf).length, 200_000)
+    })
+  )
+
+  it.effect("the bodies of a post have at most 2,000,000 characters together after they are sanitised", () =>
+    Effect.gen(function* () {
+      // Each ampersand is stored as five characters.
+      const locales = ["cs", "da", "de", "en", "es", "fr", "it", "nl", "pl", "pt"]
+      const articles = (...more: ReadonlyArray<string>) => ({
+        translations: [...locales, ...more].map((locale) => translation({ locale, body: "&".repeat(40_000) }))
+      })
+      const uuid = yield* createPost(articles())
+      const answer = yield* patchPost(uuid, articles("sv"))
+      assert.deepStrictEqual(problemsOf(answer), [400, "InvalidRequestError", "translations tooLong"])
+      assert.strictEqual((yield* readPost(uuid)).translations.length, 10)
     })
   )
 

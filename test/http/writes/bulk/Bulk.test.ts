@@ -108,6 +108,24 @@ layer(TestServer.layer(), { excludeTestServices: true })("a bulk request", (it) 
     })
   )
 
+  it.effect("rejects an operation with more data than the body of a single one has, and does the others", () =>
+    Effect.gen(function* () {
+      // In UTF-8, each of these characters has three bytes.
+      const [key, tags] = [unique("large"), Array.from({ length: 500 }, () => "€".repeat(1000))]
+      const [uuid] = uuidsOf(yield* bulk("locations", [creation()]))
+      const answer = yield* bulk("locations", [
+        creation({ tags }),
+        creation(),
+        update(uuid!, { tags }),
+        upsert(key, { name: "Branch", tags })
+      ])
+      const tooLarge = "413 PayloadTooLargeError"
+      assert.deepStrictEqual(outcomesOf(answer), [tooLarge, "201", tooLarge, tooLarge])
+      const single = yield* send("POST", "/v1/locations", { body: creation({ tags })["data"] })
+      assert.deepStrictEqual([single.status, single.body._tag], [413, "PayloadTooLargeError"])
+    })
+  )
+
   it.effect("of 1 and of 1,000 operations is done; one of 0 and of 1,001 operations is a 400 and writes nothing", () =>
     Effect.gen(function* () {
       for (const count of [1, 1000]) {
