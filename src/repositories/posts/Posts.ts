@@ -21,7 +21,7 @@ import { jsonIn, type PostView, viewOf } from "./PostColumns.ts"
 import { assetsOf, knownReferences, constraintErrors, storedForm } from "./PostRules.ts"
 import { collation } from "../../sql/Columns.ts"
 import { sql } from "../../sql/Fragment.ts"
-import { leave } from "../../sql/batch/Batch.ts"
+import { leave, whereOf } from "../../sql/batch/Batch.ts"
 import type { Batch } from "../../sql/batch/BatchTypes.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
@@ -66,6 +66,8 @@ export class Posts extends Context.Service<
     ): Effect.Effect<WrittenPost, PostNotFoundError | Rejected>
     delete(uuid: PostId, view: PostView, precondition: Precondition): Effect.Effect<WrittenPost, PostNotFoundError>
     readonly bulk: Batch
+    /** The same for a request whose filters find what it sees of posts. */
+    bulkSeen(view: PostView): Batch
   }
 >()("waypost/repositories/posts/Posts") {
   static readonly layer = Layer.effect(
@@ -157,6 +159,10 @@ export class Posts extends Context.Service<
 
       return traced(Posts, {
         bulk,
+        bulkSeen: (view) => ({
+          ...bulk,
+          comparison: bulk.comparison && { ...bulk.comparison, where: whereOf(seen(view).columns) }
+        }),
         get,
         list,
         listWithin,

@@ -15,6 +15,18 @@ import * as Trials from "./Trials.ts"
 /** Leaves a write to the operation on one record, whose rules need the database. */
 export const leave = Effect.fail("left")
 
+/** The conditions of a filter on the row `t` of these columns. */
+export const whereOf = (columns: ReadonlyArray<Column>) => (filter: ReadonlyArray<Condition>) =>
+  filter.length === 0
+    ? sql.literal("true")
+    : sql.and(
+        filter.map((condition) => {
+          const column = columns.find(({ member }) => member === condition.field.split(".", 1)[0])!
+          const field = column.fields.find(({ path }) => path === condition.field)
+          return conditionSql(column, field, condition)
+        })
+      )
+
 interface Resource {
   readonly kind: string
   readonly table: Fragment
@@ -42,17 +54,6 @@ export const make = (
     keyColumn === undefined
       ? sql`select place, uuid from named where false`
       : sql`select place, t.uuid from named join ${table} t on ${compared(keyColumn.sql)} = ${compared(sql`named.key`)}`
-
-  const where = (filter: ReadonlyArray<Condition>) =>
-    filter.length === 0
-      ? sql.literal("true")
-      : sql.and(
-          filter.map((condition) => {
-            const column = all.find(({ member }) => member === condition.field.split(".", 1)[0])!
-            const field = column.fields.find(({ path }) => path === condition.field)
-            return conditionSql(column, field, condition)
-          })
-        )
 
   /** Replaces the relations that records have values for, and returns the uuids of those that changed. */
   const relate = Effect.fnUntraced(function* (
@@ -88,7 +89,7 @@ export const make = (
 
   return {
     key: key?.member,
-    comparison: keyColumn && { table, key: keyColumn.sql, compared, json: jsonOf(writable), where },
+    comparison: keyColumn && { table, key: keyColumn.sql, compared, json: jsonOf(writable), where: whereOf(all) },
     trials: isComputable
       ? Trials.make(pooled, {
           kind,

@@ -2,6 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Permission } from "../../../src/domain/keys/Permission.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
+import { createAsset } from "../../support/requests/AssetRequests.ts"
+import { createPost } from "../../support/requests/PostRequests.ts"
 import { createProduct, deleteModule, putModule } from "../../support/requests/ProductRequests.ts"
 import { expectError, problemsOf, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
 import * as TestServer from "../../support/TestServer.ts"
@@ -557,6 +559,48 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
         (yield* listOf(prefix)).map(({ identifier }) => identifier),
         [id("be"), id("nl")]
       )
+    })
+  )
+
+  it.effect("a filter of posts finds what the key sees of them, as a filter of their list does", () =>
+    Effect.gen(function* () {
+      const users = yield* Effect.forEach(["Anna", "Bert"], (firstName) =>
+        Effect.map(
+          send("POST", "/v1/users", {
+            body: { username: unique("author"), email: `${unique("author")}@example.com`, firstName }
+          }),
+          ({ body }) => body.data.uuid as string
+        )
+      )
+      const name = unique("Group")
+      const group = (yield* send("POST", "/v1/groups", { body: { name } })).body.data.uuid
+      const asset = yield* createAsset()
+      const prefix = unique("filtered")
+      const [ofAnna, ofBert] = yield* Effect.forEach(users, (uuid, index) =>
+        createPost({
+          slug: `${prefix}-${index}`,
+          author: { uuid },
+          audience: { groups: index === 0 ? [{ uuid: group }] : [] },
+          mediaAssetUuids: [asset]
+        })
+      )
+      yield* send("DELETE", `/v1/assets/${asset}?force=true`)
+      const deletes = Effect.fnUntraced(function* (filter: string, key?: string) {
+        const query = `filter=slug:startsWith:${prefix},${filter}`
+        const { body } = yield* plan(`resource=posts&mode=full&${query}`, [], key)
+        const changes = yield* changesOf(body.data.uuid)
+        const planned = changes.map(({ uuid }: { readonly uuid: string }) => uuid).toSorted()
+        const listed = yield* send("GET", `/v1/posts?${query}`, key === undefined ? {} : { key })
+        assert.deepStrictEqual(planned, listed.body.data.map(({ uuid }: { uuid: string }) => uuid).toSorted())
+        return planned
+      })
+      assert.deepStrictEqual(yield* deletes("author.name:equals:Anna"), [ofAnna])
+      assert.deepStrictEqual(yield* deletes("author.name:not equals:Anna"), [ofBert])
+      assert.deepStrictEqual(yield* deletes(`audience.groups.name:equals:${name}`), [ofAnna])
+      assert.deepStrictEqual(yield* deletes(`mediaAssetUuids:equals:${asset}`), [])
+      const writer = yield* keyWith("read:posts", "create:posts", "update:posts", "delete:posts")
+      assert.deepStrictEqual(yield* deletes(`audience.groups.name:equals:${name}`, writer), [])
+      assert.deepStrictEqual(yield* deletes(`audience.groups.uuid:equals:${group}`, writer), [ofAnna])
     })
   )
 

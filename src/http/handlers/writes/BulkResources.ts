@@ -38,13 +38,25 @@ interface Definition extends Pick<BulkResource, "batch"> {
   readonly patch: Schema.Top
   /** What a row of a file changes in a record, if that is more than a patch, and the operation that does it. */
   readonly change?: { readonly shape: Schema.Top; readonly update: BulkResource["writes"]["update"] }
+  /** The batch whose filters find what the key that makes the request sees, if that differs. */
+  readonly batchSeen?: Effect.Effect<BulkResource["batch"], never, CurrentApiKey>
   /** The operations on one record, as the key that makes the request sees them. */
   readonly writes: Effect.Effect<BulkResource["writes"], never, CurrentApiKey>
   /** Permissions that an operation needs in addition. */
   readonly demands?: (operation: DecodedOperation) => ReadonlyArray<Permission | undefined>
 }
 
-const prepared = ({ batch, change, create, demands = () => [], entity, patch, record, writes }: Definition) => {
+const prepared = ({
+  batch,
+  batchSeen = Effect.succeed(batch),
+  change,
+  create,
+  demands = () => [],
+  entity,
+  patch,
+  record,
+  writes
+}: Definition) => {
   const shapes = { batch, create: decoderOf(create), patch: decoderOf(patch) }
   const planned = change && { patch: decoderOf(change.shape), update: change.update }
   return {
@@ -63,10 +75,10 @@ const prepared = ({ batch, change, create, demands = () => [], entity, patch, re
     ],
     resource: Effect.map(writes, (writes): BulkResource => ({ ...shapes, writes })),
     /** As plans write it. */
-    planned: Effect.map(writes, (writes): BulkResource =>
+    planned: Effect.zipWith(batchSeen, writes, (batch, writes): BulkResource =>
       planned === undefined
-        ? { ...shapes, writes }
-        : { ...shapes, patch: planned.patch, writes: { ...writes, update: planned.update } }
+        ? { ...shapes, batch, writes }
+        : { ...shapes, batch, patch: planned.patch, writes: { ...writes, update: planned.update } }
     )
   }
 }
@@ -131,6 +143,7 @@ export const make = Effect.gen(function* () {
       create: PostCreate,
       patch: PartialPost,
       batch: posts.bulk,
+      batchSeen: Effect.map(viewOf(), (view) => posts.bulkSeen(view)),
       writes: Effect.map(viewOf(), (view) => ({
         ...posts,
         update: (uuid: PostId, patch: PartialPost, precondition: Precondition) =>
