@@ -63,9 +63,10 @@ export const make = Effect.fnUntraced(function* <A, NotFound>(options: {
       const statement = client<{ readonly json: Encoded<A> }>`${read(view)}${uuid}`
       return isPrepared(view) ? statement : statement.unprepared
     }
-    // A transaction sees what it wrote itself.
+    // A transaction sees what it wrote itself. What is included can be many times as large as the record.
+    const isLarge = view?.include !== undefined || large.has(uuid)
     return Surrounding.pipe(
-      Effect.flatMap((surrounding) => rowsOf(surrounding !== undefined || large.has(uuid) ? pooled : pipelined)),
+      Effect.flatMap((surrounding) => rowsOf(surrounding !== undefined || isLarge ? pooled : pipelined)),
       Effect.map(([row]) => {
         noteLarge(uuid, row?.json)
         return Option.fromUndefinedOr(row?.json)

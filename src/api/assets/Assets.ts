@@ -96,7 +96,7 @@ export class AssetsApi extends HttpApiGroup.make("assets")
       operation(
         "read:assets",
         "Get all meta tags",
-        "The definitions of all meta tags, or of those that apply to a category; with `locale` its translations are listed first."
+        "The definitions of all meta tags, or of those that apply to a category; with `locale` its translations are listed first. It is a 400 if they have more than 15 MiB."
       )
     ),
     HttpApiEndpoint.post(

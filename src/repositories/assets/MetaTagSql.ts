@@ -2,6 +2,7 @@ import { MetaTagDefinition } from "../../domain/assets/metaTags/MetaTag.ts"
 import type { Definition } from "../../domain/assets/metaTags/MetaTagValue.ts"
 import { columnsOf, jsonOf, shownOf } from "../../sql/Columns.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
+import { maxBytes } from "../../sql/lists/ListSql.ts"
 
 /** Members that are not columns of their name: `group` is a keyword of SQL, and categories are rows of their own. */
 export const computed = {
@@ -36,12 +37,13 @@ const above = (categories: ReadonlyArray<string> | null) => sql`with recursive a
   select c.uuid, c.parent_uuid from asset_categories c join above on c.uuid = above.parent_uuid
 )`
 
-/** The definitions that apply to the categories, or all definitions. */
+/** The JSON array of the definitions that apply to the categories, or of all; null when it is too long. */
 export const allSql = (categories: ReadonlyArray<string> | null, locale: string | undefined): Fragment => {
   const shown = shownOf(columns, locale === undefined ? {} : inLocale(locale))
   return sql`${above(categories)}
-    select ${jsonOf(shown)} as json
-    from meta_tag_definitions t where ${categories}::uuid[] is null or ${applies} order by t.position, t.key`
+    select case when octet_length(json) <= ${sql.literal(String(maxBytes))} then json end as json from (
+      select '[' || coalesce(string_agg(${jsonOf(shown)}, ',' order by t.position, t.key), '') || ']' as json
+      from meta_tag_definitions t where ${categories}::uuid[] is null or ${applies}) whole`
 }
 
 const validated: ReadonlyArray<keyof Definition> = [

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Ref, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { InvalidAssetCategoriesError } from "../../domain/assets/AssetCategory.ts"
-import { type Encoded, encodedArray } from "../../domain/schema/Encoded.ts"
+import type { Encoded } from "../../domain/schema/Encoded.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import {
   MetaTagDefinition,
@@ -27,6 +27,7 @@ import {
 } from "./MetaTagSql.ts"
 import { leave } from "../../sql/batch/Batch.ts"
 import type { Batch } from "../../sql/batch/BatchTypes.ts"
+import { maxBytes } from "../../sql/lists/ListSql.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
@@ -82,10 +83,12 @@ export class MetaTags extends Context.Service<
       })
       const all: MetaTags["Service"]["all"] = Effect.fnUntraced(function* (request = {}) {
         const { categories = null, locale } = request
-        const rows = yield* Effect.orDie(
-          pooled<{ readonly json: Encoded<MetaTagDefinition> }>`${allSql(categories, locale)}`
+        const [row] = yield* Effect.orDie(
+          pooled<{
+            readonly json: Encoded<ReadonlyArray<MetaTagDefinition>> | null
+          }>`${allSql(categories, locale)}`
         )
-        return encodedArray(rows.map(({ json }) => json))
+        return row!.json ?? (yield* Effect.die(tooMuch))
       })
 
       const known = yield* Ref.make<Known>({ version: "", definitions: [] })
@@ -180,6 +183,15 @@ export const constraintErrors = byConstraint({
   meta_tag_definitions_key_key: () =>
     InvalidRequestError.inBody("key", "notUnique", "Another meta tag already has this key")
 })
+
+const tooMuch = InvalidRequestError.of([
+  {
+    in: "query",
+    path: "category",
+    code: "tooMuch",
+    message: `These meta tags have more than ${maxBytes / 1024 ** 2} MiB; ask for those of one category`
+  }
+])
 
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(MetaTagDefinition))
 

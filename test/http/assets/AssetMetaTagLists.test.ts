@@ -1,8 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { Sql } from "../../../src/sql/Sql.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { createAsset, createCategory, createMetaTag } from "../../support/requests/AssetRequests.ts"
-import { expectError, send } from "../../support/requests/Requests.ts"
+import { expectError, problemsOf, send } from "../../support/requests/Requests.ts"
 
 const all = (query = "") => send("GET", `/v1/assets/meta-tags${query}`)
 const keysOf = (query: string) =>
@@ -117,6 +118,22 @@ layer(TestServer.layer(), { excludeTestServices: true })("Lists of meta tags of 
         )
         assert.deepStrictEqual(body.missing, [missing], path)
       }
+    })
+  )
+
+  it.effect("meta tags of more than 15 MiB together are a 400; those of a category with fewer are answered", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const uuid = yield* createMetaTag({
+        key: "large",
+        type: "multiSelect",
+        categories: ["aside"],
+        options: [{ key: "one" }]
+      })
+      yield* pooled`update meta_tag_definitions set options = (select jsonb_agg(options->0 || jsonb_build_object('position', n, 'key',
+        repeat('a', 16384))) from generate_series(1, 1000) n) where uuid = ${uuid}::uuid`
+      assert.deepStrictEqual(problemsOf(yield* all()), [400, "InvalidRequestError", "category tooMuch"])
+      assert.deepStrictEqual(yield* keysOf("?category=middle"), ["first", "second"])
     })
   )
 })

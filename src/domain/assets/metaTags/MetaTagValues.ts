@@ -73,6 +73,26 @@ const finder = (definitions: ReadonlyArray<Definition>) => {
   }
 }
 
+const utf8 = new TextEncoder()
+
+/** Bytes of the values of an asset in an answer, with the options that they name. */
+const maxBytes = 12 * 1024 ** 2
+
+/** What a value has in an answer at most: an option has its key once more, a uuid and a label, which can become longer later. */
+const bytesOf = (value: MetaTagValue) =>
+  250 + 2 * utf8.encode(JSON.stringify(value)).length + 500 * (typeof value === "object" ? value.length : 1)
+
+/** Whether the values that the asset would have fit an answer; a write that only removes some is always possible. */
+const tooLarge = ({ stored }: Validated, { removed, set }: Changes): ReadonlyArray<MetaTagIssue> => {
+  const kept = new Map([...stored, ...set.map(({ uuid, value }) => [uuid, value] as const)])
+  for (const uuid of removed) kept.delete(uuid)
+  const bytes = [...kept.values()].reduce<number>((sum, value) => sum + bytesOf(value), 0)
+  const [largest] = set.toSorted((a, b) => bytesOf(b.value) - bytesOf(a.value))
+  if (largest === undefined || bytes <= maxBytes) return []
+  const message = `The values of the asset, with the options that they name, can have more than ${maxBytes / 1024 ** 2} MiB in an answer`
+  return [{ key: largest.key, code: "tooMany", message }]
+}
+
 /** The changes that the sent values mean, or everything that is wrong with them. */
 export const validate = (values: Validated): Result.Result<Changes, MetaTagValidationError> => {
   const issues: Array<MetaTagIssue> = []
@@ -107,5 +127,6 @@ export const validate = (values: Validated): Result.Result<Changes, MetaTagValid
       else if (required) issues.push({ key, code: "required", message: "Required" })
     }
   }
+  if (issues.length === 0) issues.push(...tooLarge(values, { set, removed }))
   return issues.length === 0 ? Result.succeed({ set, removed }) : Result.fail(MetaTagValidationError.of(issues))
 }

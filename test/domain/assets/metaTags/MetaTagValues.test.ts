@@ -166,3 +166,36 @@ describe("merges of meta tag values", () => {
     assert.deepStrictEqual(merge({ elsewhere: "b" }, stored), ["elsewhere notApplicable"])
   })
 })
+
+describe("the size of the values of an asset", () => {
+  /** Options with the longest keys. */
+  const many = Array.from({ length: 5000 }, (_, index) => option(`${index}`.padStart(100, "€")))
+  const tags = ["one", "two", "three"].map((key) => definition("multiSelect", { key, options: many }))
+  const chosen = many.map(({ key }) => key)
+  const merged = (stored: ReadonlyArray<number>, sent: Readonly<Record<string, MetaTagValue | null>>) =>
+    Result.match(
+      validate({
+        mode: "merge",
+        definitions: tags,
+        applicable: new Set(tags.map(({ key }) => key)),
+        stored: new Map(stored.map((index) => [tags[index]!.uuid, chosen])),
+        sent: inputs(sent)
+      }),
+      {
+        onSuccess: ({ removed, set }) => [set.length, removed.length],
+        onFailure: ({ issues }) => issues.map(({ code, key }) => `${key} ${code}`)
+      }
+    )
+
+  it("is limited over all meta tags; one can have all of 5,000 options", () => {
+    assert.deepStrictEqual(merged([], { one: chosen }), [1, 0])
+    assert.deepStrictEqual(merged([0], { two: chosen }), [1, 0])
+    assert.deepStrictEqual(merged([0, 1], { three: chosen }), ["three tooMany"])
+    assert.deepStrictEqual(merged([], { one: chosen, two: chosen, three: chosen }), ["one tooMany"])
+  })
+
+  it("does not keep values from being removed or exchanged", () => {
+    assert.deepStrictEqual(merged([0, 1, 2], { one: null }), [0, 1])
+    assert.deepStrictEqual(merged([0, 1], { one: null, three: chosen }), [1, 1])
+  })
+})
