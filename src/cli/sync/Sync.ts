@@ -1,9 +1,9 @@
 import { Console, Effect, Option, Stdio } from "effect"
 import { Argument, Command, Flag, Prompt, TerminalCapabilities } from "effect/cli"
 import { Client } from "../../client/Client.ts"
-import type { Plan } from "../../domain/plans/Plan.ts"
+import type { Plan, PlanId } from "../../domain/plans/Plan.ts"
 import * as Connection from "../Connection.ts"
-import { CommandError } from "../Failures.ts"
+import { CommandError, type Failure, hasIssue } from "../Failures.ts"
 import { columnList } from "../files/ColumnList.ts"
 import * as FileRows from "../files/FileRows.ts"
 import * as Flags from "../files/Flags.ts"
@@ -33,15 +33,23 @@ interface Input {
   readonly force: boolean
 }
 
+/** The first changes of a plan; of large records, fewer. */
+const firstOf = (client: Client["Service"], uuid: PlanId, limit = shownChanges): ReturnType<typeof changesOf> =>
+  Effect.catchIf(
+    changesOf(client, uuid, limit),
+    (failure: Failure) => limit > 1 && hasIssue(failure, "limit", "tooMuch"),
+    () => firstOf(client, uuid, Math.floor(limit / 2))
+  )
+
+const changesOf = (client: Client["Service"], uuid: PlanId, limit: number) =>
+  client.plans.changes({ params: { uuid }, query: { limit } })
+
 /** Shows a plan, without the rows that were printed before. */
 const show = Effect.fnUntraced(function* (plan: Plan, printed: ReadonlySet<number>, hasColour: boolean) {
   const client = yield* Client
   const paint = painter(hasColour)
   yield* Console.log(summaryOf(plan))
-  const { data, pagination } = yield* client.plans.changes({
-    params: { uuid: plan.uuid },
-    query: { limit: shownChanges }
-  })
+  const { data, pagination } = yield* firstOf(client, plan.uuid)
   for (const change of data) {
     if (change.row === undefined || !printed.has(change.row)) yield* Console.log(linesOf(paint, change).join("\n"))
   }

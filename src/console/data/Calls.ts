@@ -10,7 +10,12 @@ export interface Json {
 
 export interface Page {
   readonly data: ReadonlyArray<Json>
-  readonly pagination: { readonly total?: number; readonly next?: string }
+  readonly pagination: {
+    readonly limit: number
+    readonly page?: number
+    readonly total?: number
+    readonly next?: string
+  }
 }
 
 type Method = (...args: ReadonlyArray<unknown>) => Call<unknown, WaypostError>

@@ -1,5 +1,6 @@
 import { type InfiniteData, useInfiniteQuery, type UseInfiniteQueryResult } from "@tanstack/react-query"
 import { useSession } from "../session/Session.tsx"
+import { problemsOf } from "../form/Problems.ts"
 import { call, type Json, type Page } from "./Calls.ts"
 
 /** A list that is read page by page as its reader asks for more. */
@@ -16,16 +17,22 @@ const pageSize = 100
 /** The key of the query that reads a list. */
 export const keyOf = ({ action, uuids = [] }: Listed) => [action.group, action.name, ...uuids]
 
-/** A list whose pages have numbers and a total. */
+/** A list whose pages have numbers and a total. A page of records that are too large is the first tenth of it. */
 export const usePages = ({ action, uuids = [] }: Listed): List<Page> => {
   const { client } = useSession()
   return useInfiniteQuery({
     queryKey: keyOf({ action, uuids }),
-    initialPageParam: 1,
-    queryFn: ({ pageParam, signal }) =>
-      call<Page>(client, action, ...uuids, { limit: pageSize, page: pageParam }, { signal }),
-    getNextPageParam: ({ pagination }, pages) =>
-      pages.length * pageSize < (pagination.total ?? 0) ? pages.length + 1 : undefined
+    initialPageParam: { limit: pageSize, page: 1 },
+    queryFn: ({ pageParam, signal }) => {
+      const read = ({ limit, page }: typeof pageParam): Promise<Page> =>
+        call<Page>(client, action, ...uuids, { limit, page }, { signal }).then(undefined, (error: unknown) => {
+          if (limit === 1 || problemsOf(error).every(({ path }) => path !== "limit")) throw error
+          return read({ limit: limit / 10, page: (page - 1) * 10 + 1 })
+        })
+      return read(pageParam)
+    },
+    getNextPageParam: ({ pagination: { limit, page = 1, total = 0 } }) =>
+      limit * page < total ? { limit, page: page + 1 } : undefined
   })
 }
 

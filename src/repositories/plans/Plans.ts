@@ -20,6 +20,8 @@ import type { Permission } from "../../domain/keys/Permission.ts"
 import { SqlError } from "effect/sql"
 import { timestampJson } from "../../sql/Columns.ts"
 import { sql } from "../../sql/Fragment.ts"
+import { tooMuch } from "../../sql/lists/Listing.ts"
+import { maxBytes } from "../../sql/lists/ListSql.ts"
 import { removeInParts } from "../../sql/Parts.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { correct } from "../../sql/Statistics.ts"
@@ -163,13 +165,15 @@ export class Plans extends Context.Service<
         const chosen = sql`p.plan = ${uuid}::uuid and ${kind === undefined ? sql`p.kind <> 'unchanged'` : sql`p.kind = ${kind}::text`}`
         const [row] = yield* Effect.orDie(pooled<{
           readonly total: number
-          readonly json: Encoded<ReadonlyArray<PlanChange>>
+          readonly json: Encoded<ReadonlyArray<PlanChange>> | null
         }>`
           select (select count(*)::int from plan_rows p where ${chosen}) as total,
-            '[' || coalesce((select string_agg(json, ',' order by place) from (
-              select p.place, ${changeJson} as json from plan_rows p where ${chosen}
-                order by p.place limit ${limit}::bigint offset ${(page - 1) * limit}::bigint) page), '') || ']' as json`)
-        return { data: row!.json, pagination: pagination(limit, page, row!.total) }
+            (select case when octet_length(json) <= ${sql.literal(String(maxBytes))} then json end from (
+              select '[' || coalesce(string_agg(json, ',' order by place), '') || ']' as json from (
+                select p.place, ${changeJson} as json from plan_rows p where ${chosen}
+                  order by p.place limit ${limit}::bigint offset ${(page - 1) * limit}::bigint) page) whole) as json`)
+        const { json, total } = row!
+        return { data: json ?? (yield* Effect.die(tooMuch(limit))), pagination: pagination(limit, page, total) }
       })
 
       return traced(Plans, {

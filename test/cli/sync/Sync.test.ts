@@ -183,4 +183,20 @@ describe("waypost sync", () => {
     assert.include(ahead.out, "status: A plan does not publish or archive posts; use waypost import")
     assert.strictEqual((await sync("posts", "posts.ndjson", [post(scheduled)], "--plan")).code, 0)
   })
+
+  it("shows fewer changes of records whose first changes have more than 15 MiB", async () => {
+    // Three million bytes each.
+    const translations = ["de", "en", "es", "fr", "nl"].map((locale) => ({
+      locale,
+      title: "Long",
+      body: "€".repeat(200_000)
+    }))
+    const posts = Array.from({ length: 6 }, (_, index) =>
+      JSON.stringify({ slug: `long-${index}`, type: "news", translations })
+    )
+    const planned = await sync("posts", "long.ndjson", posts, "--plan")
+    assert.strictEqual(planned.code, 2, planned.err)
+    assert.include(planned.out, "posts: 6 to create\ncreate long-0 row 1\n")
+    assert.include(planned.out, "… and 1 more: ")
+  })
 })

@@ -138,6 +138,21 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
     })
   )
 
+  it.effect("a page of changes of more than 15 MiB is an error of its limit", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const { id, query } = collection()
+      const rows = ["1", "2", "3"].map((name) => ({ identifier: id(name), name: "Branch" }))
+      const { uuid } = (yield* plan(query, rows)).body.data
+      yield* pooled`update plan_rows set changes = jsonb_build_array(jsonb_build_object('path', 'name', 'after',
+        repeat('a', ${6 * 1024 ** 2}::int))) where plan = ${uuid}::uuid`
+      const answer = yield* send("GET", `/v1/plans/${uuid}/changes`)
+      assert.deepStrictEqual(problemsOf(answer), [400, "InvalidRequestError", "limit tooMuch"])
+      const { body } = yield* send("GET", `/v1/plans/${uuid}/changes?limit=2&page=2`)
+      assert.deepStrictEqual([body.data.length, body.pagination.total], [1, 3])
+    })
+  )
+
   it.effect("each record that a plan writes has one event, with the key that applies it", () =>
     Effect.gen(function* () {
       const { id, prefix, query } = collection()
