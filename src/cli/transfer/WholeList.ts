@@ -21,7 +21,8 @@ export const read = (
   filter: ReadonlyArray<Condition>,
   onTotal?: (total: number) => void
 ): Stream.Stream<Json, Failure> => {
-  const encode = Schema.encodeUnknownEffect(Schema.Array(resource.record))
+  // What a file may create has limits that a record can exceed, for example of members.
+  const encode = Schema.encodeUnknownEffect(Schema.Array(resource.record), { disableChecks: true })
   return readAll<Json>({
     list: Effect.fnUntraced(function* (query) {
       const { data, pagination } = yield* list(filter.length > 0 ? { ...query, filter } : query)

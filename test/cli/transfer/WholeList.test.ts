@@ -1,11 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Stream } from "effect"
-import { locations } from "../../../src/cli/transfer/Resources.ts"
+import { groups, locations } from "../../../src/cli/transfer/Resources.ts"
 import * as WholeList from "../../../src/cli/transfer/WholeList.ts"
 import { InvalidRequestError } from "../../../src/domain/write/RequestErrors.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { randomOf } from "../../support/Random.ts"
-import { client } from "../../support/requests/Requests.ts"
+import { client, send, unique } from "../../support/requests/Requests.ts"
 import * as TestServer from "../../support/TestServer.ts"
 
 const execute = (statement: string) =>
@@ -99,6 +99,21 @@ layer(TestServer.layer(), { excludeTestServices: true })("reading a whole list",
     Effect.gen(function* () {
       const failure = yield* Effect.flip(Stream.runDrain(WholeList.read(locations, () => Effect.fail(tooMuch), [])))
       assert.strictEqual(failure, tooMuch)
+    })
+  )
+
+  it.effect("has groups with more members than a file may name", () =>
+    Effect.gen(function* () {
+      yield* send("POST", "/v1/groups", { body: { name: unique("Group") } })
+      const users = Array.from({ length: 10_001 }, (_, index) => `user-${index}`)
+      const list = groups.list(yield* client)
+      const large: typeof list = (query) =>
+        Effect.map(list(query), (page) => ({ ...page, data: page.data.map((group) => ({ ...Object(group), users })) }))
+      const rows = yield* Stream.runCollect(WholeList.read(groups, large, []))
+      assert.deepStrictEqual(
+        rows.map((group) => group["users"]),
+        [users]
+      )
     })
   )
 })
