@@ -128,7 +128,7 @@ export class Webhooks extends Context.Service<
       })
 
       return Webhooks.of({
-        get: (uuid) => Effect.map(repository.get(uuid), show),
+        get: (uuid, selection) => Effect.map(repository.get(uuid, selection), show),
         list: (request) => Effect.map(repository.list(request), ({ data, ...page }) => ({ ...page, data: show(data) })),
         authorized,
         create,

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { pick, randomOf } from "../../support/Random.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { create, problemsOf, send, unique } from "../../support/requests/Requests.ts"
+import { createWebhook } from "../../support/requests/WebhookRequests.ts"
 import { queries, type Resource, resources, seal, worldOf } from "../../support/changes/World.ts"
 
 interface Tree extends Map<string, Tree> {}
@@ -98,7 +99,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("fields", (it) => {
     120_000
   )
 
-  it.effect("lists of relations, of webhooks and of keys take fields", () =>
+  it.effect("lists of relations and of keys take fields", () =>
     Effect.gen(function* () {
       const location = yield* create()
       const { body: made } = yield* send("POST", "/v1/users", {
@@ -127,6 +128,16 @@ layer(TestServer.layer(), { excludeTestServices: true })("fields", (it) => {
       const answer = yield* send("GET", `/v1/posts/${post.data.uuid}?locale=nl&fields=translations.title`)
       assert.deepStrictEqual(answer.body.data, { uuid: post.data.uuid, translations: [{ title: "B" }] })
       assert.strictEqual(answer.headers.get("content-language"), "nl")
+    })
+  )
+
+  it.effect("a webhook takes fields, in its list and by itself", () =>
+    Effect.gen(function* () {
+      const { uuid } = yield* createWebhook({ url: "http://127.0.0.1:4999", types: ["location.*"] })
+      const query = "fields=types,resumeCursor"
+      const [listed] = (yield* send("GET", `/v1/webhooks?${query}`)).body.data
+      const { body } = yield* send("GET", `/v1/webhooks/${uuid}?${query}`)
+      assert.deepStrictEqual([Object.keys(body.data), body.data], [["uuid", "types", "resumeCursor"], listed])
     })
   )
 
