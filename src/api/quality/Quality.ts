@@ -98,7 +98,7 @@ export class QualityApi extends HttpApiGroup.make("quality")
       requiresSome(...TranslatedResource.literals.map(readPermissionOf)),
       describe(
         "List the coverage of translations",
-        "How many records of each resource are translated into some locales. A record is complete in a locale if every text of its default translation is there in exactly that locale. With `resource`, every record with its status in each locale, sorted by uuid; `filter`, `fields` and `after` need `resource`. Needs `read:products`, `read:assets`, `read:posts` or `read:meta-tags`; resources that the key may not read are left out."
+        "How many records of each resource are translated into some locales. A record is complete in a locale if every text of its default translation is there in exactly that locale. With `resource`, every record with its status in each locale, sorted by uuid; `filter`, `fields`, `after` and `total` need `resource`. Needs `read:products`, `read:assets`, `read:posts` or `read:meta-tags`; resources that the key may not read are left out."
       )
     )
   )

@@ -5,8 +5,7 @@ import {
   type TranslatedResource,
   translatedResources
 } from "../../domain/quality/Coverage.ts"
-import { pagination } from "../../domain/query/Pagination.ts"
-import { maxLimit } from "../../domain/query/PageLimit.ts"
+import { defaults, pagination } from "../../domain/query/Pagination.ts"
 import { type Encoded, encodedArray, encodedOf, type EncodedPage } from "../../domain/schema/Encoded.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import { columnsOf } from "../../sql/Columns.ts"
@@ -53,7 +52,7 @@ export class Coverage extends Context.Service<
       const ofResources = Effect.fnUntraced(function* (
         resources: ReadonlyArray<TranslatedResource>,
         asked: ReadonlyArray<string>,
-        { limit = maxLimit, page = 1 }: Pick<Listing.ListRequest, "limit" | "page">
+        { limit = defaults.limit, page = defaults.page }: Pick<Listing.ListRequest, "limit" | "page">
       ) {
         const wanted = yield* checked(asked)
         const parts = resources.map(

@@ -4,7 +4,7 @@ import { createAsset, createCategory, createMetaTag } from "../../support/reques
 import type { Made } from "../../support/contract/Calls.ts"
 import { createPost } from "../../support/requests/PostRequests.ts"
 import { createProduct } from "../../support/requests/ProductRequests.ts"
-import { expectError, send, unique } from "../../support/requests/Requests.ts"
+import { expectError, problemsOf, send, unique } from "../../support/requests/Requests.ts"
 import * as TestServer from "../../support/TestServer.ts"
 
 const coverage = Effect.fnUntraced(function* (query: string, key?: string) {
@@ -87,6 +87,26 @@ layer(TestServer.layer(), { excludeTestServices: true })("Coverage of translatio
       expectError(yield* send("GET", "/v1/translations/coverage?locales=qq-QQ"), 400, "InvalidLocaleError")
       expectError(yield* send("GET", "/v1/translations/coverage"), 400, "InvalidRequestError")
     })
+  )
+
+  it.effect(
+    "the figures are read by pages, by default of 25, and only with a resource filtered, in part or uncounted",
+    () =>
+      Effect.gen(function* () {
+        const locales = "nl-NL,nl-BE,de-DE,de-AT,en-GB,en-US"
+        const first = yield* coverage(`locales=${locales}`)
+        assert.deepStrictEqual(
+          [first.data.length, first.pagination],
+          [25, { limit: 25, page: 1, total: 30, pageCount: 2 }]
+        )
+        assert.lengthOf((yield* coverage(`locales=${locales}&page=2`)).data, 5)
+        assert.lengthOf((yield* coverage(`locales=${locales}&limit=500`)).data, 30)
+        for (const query of ["filter=label:equals:A", "fields=resource", "after=", "total=false"]) {
+          const answer = yield* send("GET", `/v1/translations/coverage?locales=nl&${query}`)
+          const [path] = query.split("=")
+          assert.deepStrictEqual(problemsOf(answer), [400, "InvalidRequestError", `${path} invalidFormat`])
+        }
+      })
   )
 
   it.effect("a key that may read no resource lacks each permission once", () =>
