@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
+import { Sql } from "../../src/sql/Sql.ts"
 import { TimeLimits } from "../../src/http/transport/Timeout.ts"
 import { open as openStream } from "../support/changes/Streams.ts"
 import { eventually, until } from "../support/Until.ts"
@@ -66,6 +67,59 @@ layer(service(), live)("a stream of events", (it) => {
       for (const { cursor, sentId, sentType, type } of stream.events) {
         assert.deepStrictEqual([sentId, sentType], [cursor, type])
       }
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("has each event once when users log in between them, also behind a cursor before the logins", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      const { pooled } = yield* Sql
+      const body = JSON.stringify({ username: identifier(), email: `${identifier()}@example.com` })
+      const user = (yield* send("POST", "/v1/users", { body })).body.data.uuid
+      const login = Effect.gen(function* () {
+        assert.strictEqual((yield* send("POST", `/v1/users/${user}/logins`, { body: "{}" })).status, 200)
+        yield* pooled`select waypost_seal_all()`
+      })
+      const stream = yield* open("?types=location.*")
+      const created = [yield* create]
+      yield* having(stream, 1)
+      const begin = stream.events[0]!.sentId
+      for (let round = 1; round <= 3; round++) {
+        yield* login
+        yield* login
+        created.push(...(yield* Effect.replicateEffect(create, round)))
+        yield* having(stream, created.length)
+      }
+      const later = yield* open(`?types=location.*&after=${begin}`)
+      yield* having(later, created.length - 1)
+      created.push(yield* create)
+      yield* having(stream, created.length)
+      yield* having(later, created.length - 1)
+      const [read, readLater] = [stream, later].map(({ events }) => events.map(({ record }) => record.uuid))
+      assert.deepStrictEqual([read, readLater], [created, created.slice(1)])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("goes on behind more logins than a page of the log reads", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const stream = yield* open()
+      yield* create
+      yield* having(stream, 1)
+      yield* pooled.withTransaction(
+        Effect.andThen(
+          pooled`select from event_log for update`,
+          pooled`
+            with logins as (
+              insert into events (position, id, type, action, record_uuid, occurred_at, sealed_at, actor, bytes, digest, hash)
+                select position + i, gen_random_uuid(), 'user', 'touched', gen_random_uuid(), sealed_at, sealed_at, '{}', 0, '', ''
+                  from event_log, generate_series(1, 10001) i returning position
+            ) update event_log set position = (select max(position) from logins)`
+        )
+      )
+      const created = yield* create
+      yield* having(stream, 2)
+      assert.strictEqual(stream.events[1]!.record.uuid, created)
     }).pipe(Effect.scoped)
   )
 

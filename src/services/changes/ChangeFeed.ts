@@ -1,5 +1,5 @@
 import { Context, Effect, Latch, Layer, Metric, type Scope } from "effect"
-import { EventLog, type StoredEvent } from "../../repositories/changes/EventLog.ts"
+import { EventLog, type EventPage, type StoredEvent } from "../../repositories/changes/EventLog.ts"
 
 /** Events, and bytes of their values, that are kept in memory. A follower that is further behind reads the log. */
 const maxEvents = 5000
@@ -21,10 +21,11 @@ export interface Follower {
   readonly wake: () => void
 }
 
-/** The last events of the log, which have adjacent positions. */
+/** The last events of the log. Between their positions are those that the log does not return. */
 interface Tail {
-  /** The position before the first of them. */
+  /** The position after which all events are here. */
   start: number
+  /** The position up to which the log was read. */
   end: number
   bytes: number
   readonly events: Array<StoredEvent>
@@ -47,32 +48,29 @@ export class ChangeFeed extends Context.Service<
       let tail: Tail | undefined
       yield* Metric.update(followersGauge, 0)
 
-      const append = (events: ReadonlyArray<StoredEvent>, to: Tail) => {
+      const append = ({ events, position }: EventPage, to: Tail) => {
         to.events.push(...events)
-        to.end += events.length
+        to.end = position
         for (const event of events) to.bytes += event.bytes
         let dropped = 0
         while (to.events.length - dropped > maxEvents || (to.bytes > maxBytes && dropped < to.events.length)) {
           to.bytes -= to.events[dropped]!.bytes
           dropped += 1
         }
-        to.events.splice(0, dropped)
-        to.start += dropped
+        const last = to.events.splice(0, dropped).at(-1)
+        if (last !== undefined) to.start = last.position
       }
 
       const readEnd = Effect.map(log.retained, ({ last }) => {
         tail = { start: last, end: last, bytes: 0, events: [] }
       })
       const readNew = (known: Tail): Effect.Effect<void> =>
-        Effect.flatMap(
-          log.page({ after: known.end, limit: batch, order: "asc" }),
-          ({ events, more, position }): Effect.Effect<void> => {
-            // The database lost its last events.
-            if (position < known.end) return readEnd
-            append(events, known)
-            return more ? readNew(known) : Effect.void
-          }
-        )
+        Effect.flatMap(log.page({ after: known.end, limit: batch, order: "asc" }), (page): Effect.Effect<void> => {
+          // The database lost its last events.
+          if (page.position < known.end) return readEnd
+          append(page, known)
+          return page.more ? readNew(known) : Effect.void
+        })
       const read: Effect.Effect<void> = Effect.suspend(() => (tail === undefined ? readEnd : readNew(tail)))
       const poll = read.pipe(
         Effect.andThen(() => Effect.sync(() => wakers.forEach((wake) => wake()))),
@@ -100,7 +98,8 @@ export class ChangeFeed extends Context.Service<
       const follow = Effect.gen(function* () {
         let check: (() => void) | undefined
         let end: (() => void) | undefined
-        const isBehind = (position: number) => tail !== undefined && tail.end > position
+        const isBehind = (position: number) =>
+          tail !== undefined && (position < tail.start || position < (tail.events.at(-1)?.position ?? 0))
         const wait = (position: number, millis: number) =>
           Effect.callback<void>((resume) => {
             const done = () => {
@@ -123,10 +122,12 @@ export class ChangeFeed extends Context.Service<
           () => Effect.suspend(() => remove(onRead))
         )
         return {
-          after: (position) =>
-            tail === undefined || position < tail.start
-              ? undefined
-              : tail.events.slice(position - tail.start, position - tail.start + batch),
+          after: (position) => {
+            if (tail === undefined || position < tail.start) return undefined
+            // Most followers are near the end.
+            const next = tail.events.findLastIndex((event) => event.position <= position) + 1
+            return tail.events.slice(next, next + batch)
+          },
           wait,
           wake: () => end?.()
         } satisfies Follower
