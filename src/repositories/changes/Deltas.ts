@@ -99,6 +99,9 @@ const nil = "00000000-0000-0000-0000-000000000000"
  * one after the other, so that no more are than the page takes.
  *
  * A change that is committed but not sealed shows in the records before it has a position: `horizon` counts those changes.
+ *
+ * A replica that is behind the one of the page before lacks changes behind the end of its log, which is then where the part of the
+ * log begins.
  */
 const pageSql = ({
   json,
@@ -122,7 +125,7 @@ const pageSql = ({
   return sql`
     with recursive part as materialized (
       select position as head, pruned_position as pruned, position + (select count(*) from pending_changes) as horizon,
-        coalesce(${position ?? null}::bigint, position) as begin,
+        least(coalesce(${position ?? null}::bigint, position), position) as begin,
         least(position, coalesce(${stop ?? null}::bigint, ${(position ?? 0) + span}::bigint)) as stop
       from event_log
     ), ${affected}, listed as materialized (

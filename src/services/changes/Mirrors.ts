@@ -42,15 +42,19 @@ export class Mirrors extends Context.Service<
         { after, limit = 100 }: MirrorRequest,
         { permissions }: Pick<CallingKey, "permissions">
       ) {
-        const { own } = yield* cursors.decode(after, type)
+        const { own, position } = yield* cursors.decode(after, type)
         const place = own === undefined ? undefined : decode(own.place)
         const page = yield* deltas.page({ type, place, limit, visible: visibleTo(permissions) })
         if (place !== undefined && place.position < page.pruned) return yield* expired()
         return {
           data: page.data,
           // The records may be newer than the part of the log that was read. A backup that lacks a change which they show
-          // ends before the horizon, so that the cursor has expired after its restoration.
-          cursor: cursors.encode({ position: page.horizon, own: { owner: type, place: encode(page.next) } }),
+          // ends before the horizon, so that the cursor has expired after its restoration. That of a page before can be higher,
+          // if a replica that is further behind made this one.
+          cursor: cursors.encode({
+            position: Math.max(position, page.horizon),
+            own: { owner: type, place: encode(page.next) }
+          }),
           more: page.more
         }
       })
