@@ -69,7 +69,7 @@ beforeAll(async () => {
 afterAll(() => replication[Symbol.asyncDispose]())
 
 describe("replicas", () => {
-  it("reads of records, lists, searches and histories come from the replica; writes and keys do not", async () => {
+  it("reads of records, lists and searches come from the replica; writes, keys and the past do not", async () => {
     await using replica = await replication.standby()
     await using service = await replication.serving([replica])
     const uuid = await service.create("/v1/locations", { name: "Bakkerij 3", identifier: "B-3" })
@@ -77,22 +77,21 @@ describe("replicas", () => {
       Replication.isOfReplica(await service.call("GET", `/v1/locations/${uuid}`))
     )
     const before = await readsOf(replica)
-    for (const path of [
-      "",
-      `/${uuid}`,
-      "?filter=name:contains:akkerij",
-      `/${uuid}/history`,
-      `/${uuid}/usages`,
-      "/delta"
-    ]) {
+    for (const path of ["", `/${uuid}`, "?filter=name:contains:akkerij", `/${uuid}/usages`, "/delta"]) {
       const answer = await service.call("GET", `/v1/locations${path}`)
       assert.deepStrictEqual([answer.status, Replication.isOfReplica(answer)], [200, true], path)
     }
-    for (const path of ["/v1/api-keys", "/v1/events", "/v1/me"]) {
+    const past = `?at=${new Date().toISOString()}`
+    for (const path of [
+      "/v1/api-keys",
+      "/v1/events",
+      "/v1/me",
+      ...["/history", past].map((end) => `/v1/locations/${uuid}${end}`)
+    ]) {
       const answer = await service.call("GET", path)
       assert.deepStrictEqual([answer.status, Replication.isOfReplica(answer)], [200, false], path)
     }
-    await until("the statements are counted", async () => (await readsOf(replica)) >= before + 6)
+    await until("the statements are counted", async () => (await readsOf(replica)) >= before + 5)
     const malformed = await service.call("GET", "/v1/locations", undefined, { "waypost-position": "yesterday" })
     assert.deepStrictEqual([malformed.status, malformed.body.issues[0].path], [400, "waypost-position"])
   })
@@ -129,6 +128,28 @@ describe("replicas", () => {
       Effect.runPromise
     )
     assert.strictEqual(name, "Last")
+  })
+
+  it("a history and a read of the past have what a replica that is behind lacks", async () => {
+    await using replica = await replication.standby()
+    await using first = await replication.serving([replica])
+    await using second = await replication.serving([replica])
+    const path = `/v1/locations/${await first.create("/v1/locations", { name: "Before", identifier: "B-8" })}`
+    await until("the replica has the location", async () => {
+      const answer = await second.call("GET", path)
+      return answer.status === 200 && Replication.isOfReplica(answer)
+    })
+    await replica.query("select pg_wal_replay_pause()")
+    await first.call("PATCH", path, { name: "After" })
+    const { cursor, data } = await until("the change is sealed", async () => {
+      const { body } = await first.call("GET", `${path}/history?order=asc`)
+      return body.data.length === 2 && body
+    })
+    const history = await second.call("GET", `${path}/history?order=asc&after=${cursor}`)
+    assert.deepStrictEqual([history.status, history.body.data], [200, []], history.text)
+    const past = await second.call("GET", `${path}?at=${data[1].occurredAt}`)
+    const stale = await second.call("GET", path)
+    assert.deepStrictEqual([past.body.data.name, stale.body.data.name], ["After", "Before"])
   })
 
   it("a read in flight on a replica that is promoted while no primary answers is answered", () =>

@@ -1,5 +1,5 @@
 import { Context, Duration, Effect, Layer, Option, Redacted, type Types } from "effect"
-import { type Headers, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { RateLimiter } from "effect/persistence"
 import { ReadsPrimary, RouteLimits } from "../../api/Limits.ts"
@@ -48,7 +48,6 @@ export const layer = Layer.effect(
         place.leave()
         const request = yield* HttpServerRequest.HttpServerRequest
         const client = ClientNetwork.of(request)
-        const { headers } = request
         const key = yield* keys.authenticate(Redacted.value(credential), client)
         const operation = `${group.identifier}.${endpoint.identifier}`
         if (Option.isSome(Context.getOption(endpoint.annotations, Deprecation))) {
@@ -84,7 +83,7 @@ export const layer = Layer.effect(
           Effect.provideContext(
             Effect.andThen(
               Effect.andThen(shares.turn(share), limit(key)),
-              locate(respond, key.uuid, headers, endpoint, group)
+              locate(respond, key.uuid, request, endpoint, group)
             ),
             services
           ),
@@ -105,6 +104,9 @@ const malformedPosition = Effect.die(
   ])
 )
 
+/** Whether a request names the time of a read of the past. A replica that is behind may lack changes before it. */
+const readsPast = (url: string) => new URLSearchParams(url.split("?")[1]).has("at")
+
 /**
  * Has a replica answer a read if one has replayed the last write of the key and the position that the request names. Answers
  * of replicas and to writes say from which position they are.
@@ -123,7 +125,7 @@ const located = Effect.map(OwnWrites, ({ hasReplicas, note, replicaFor }) => {
   return (
     respond: Respond,
     key: string,
-    headers: Headers.Headers,
+    { headers, url }: HttpServerRequest.HttpServerRequest,
     { annotations, method }: HttpApiEndpoint.Top,
     group: HttpApiGroup.Top
   ) => {
@@ -132,7 +134,7 @@ const located = Effect.map(OwnWrites, ({ hasReplicas, note, replicaFor }) => {
     const named = headers[positionHeader]
     if (named !== undefined && !isPosition(named)) return malformedPosition
     const isOfPrimary = Context.get(annotations, ReadsPrimary) || Context.get(group.annotations, ReadsPrimary)
-    return isOfPrimary ? respond : ofRead(respond, key, named)
+    return isOfPrimary || readsPast(url) ? respond : ofRead(respond, key, named)
   }
 })
 
