@@ -8,14 +8,16 @@ class RolledBack extends Data.TaggedError("RolledBack")<{ readonly value: unknow
 /** The value of a write, constraints that are checked at the commit included, in a transaction that is rolled back. */
 export const rolledBack = <A, E, R>(
   sql: SqlClient.SqlClient,
-  write: Effect.Effect<A, E, R>
+  write: Effect.Effect<A, E, R>,
+  run: <B, F>(ended: Effect.Effect<B, F, R>) => Effect.Effect<B, Exclude<F, SqlError.SqlError>, R> = (ended) =>
+    transaction(sql, ended, { waitsForLocks: true })
 ): Effect.Effect<A, Exclude<E, SqlError.SqlError>, R> =>
   Effect.gen(function* () {
     const value = yield* sql.withTransaction(write)
     yield* sql`set constraints all immediate`
     return yield* new RolledBack({ value })
   }).pipe(
-    (ended) => transaction(sql, ended, { waitsForLocks: true }),
+    run,
     Effect.catchIf(
       (error): error is RolledBack => error instanceof RolledBack,
       ({ value }) => Effect.succeed(value as A)

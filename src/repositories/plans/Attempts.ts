@@ -94,7 +94,10 @@ export const make = (
       for (const [uuid, after] of yield* membersOf(written)) tried.set(uuid, { after })
       return { outcomes: all, tried }
     })
-    const { outcomes, tried } = yield* rolledBack(pooled, locks ? batch.transaction(attempt, { locks }) : attempt).pipe(
+    const undone = locks
+      ? rolledBack(pooled, attempt, (ended) => batch.transaction(ended, { locks }))
+      : rolledBack(pooled, attempt)
+    const { outcomes, tried } = yield* undone.pipe(
       Effect.provideService(Surrounding, surround()),
       Effect.catch(Effect.die)
     )

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import type { Condition } from "../../domain/query/FilterConditions.ts"
 import * as Written from "../../domain/write/Written.ts"
 import { type Column, jsonOf, type StoredColumn } from "../Columns.ts"
@@ -105,10 +105,14 @@ export const make = (
     relations: relations?.members ?? [],
     missing: relations?.missing ?? (() => Effect.succeed([])),
     differing: relations?.differing ?? (() => Effect.succeed([])),
-    transaction: (write, { locks }) =>
-      manyWrites(
+    transaction: (write, { locks }) => {
+      const written =
         locks && relations !== undefined ? relations.locked(write) : transaction(pooled, write, { waitsForLocks: true })
-      ),
+      // A write within another transaction has a connection, for which those with a permit may wait.
+      return Effect.flatMap(Effect.serviceOption(pooled.transactionService), (outer) =>
+        Option.isSome(outer) ? written : manyWrites(written)
+      )
+    },
     prepareCreate: (payload) => options.create(payload),
     preparePatch: (patch) => options.update(patch),
     locate: (targets) => locate(targets, sql`order by t.uuid for no key update of t`),

@@ -55,7 +55,10 @@ export interface Batch extends Pick<BatchOptions, "deletes"> {
   /** The uuids that no record of a relation has. */
   readonly missing: Relations["missing"]
   readonly differing: Relations["differing"]
-  /** Runs the writes of a request in one transaction; `locks` says whether they write rows of join tables. */
+  /**
+   * Runs the writes of a request in one transaction, outside of another one in turn with those of other requests; `locks` says
+   * whether they write rows of join tables.
+   */
   readonly transaction: <A, E>(
     write: Effect.Effect<A, E>,
     options: { readonly locks: boolean }
