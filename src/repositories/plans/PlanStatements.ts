@@ -120,21 +120,34 @@ export const lock = (pooled: SqlClient.SqlClient, { table }: Comparison, plan: P
 
 /**
  * The keys of records that changed since they were compared, or that were created. The log has the changes of modules and
- * members, which leave `edited_at` as it is; changes that were sealed later have the time of the change. Times are rounded, so that
- * one within 5 ms of the beginning counts as before it.
+ * members, which leave `edited_at` as it is; those of members count for the records on both sides. Changes
+ * that were sealed later have the time of the change. Times are rounded, so that one within 5 ms of the beginning counts as before it.
  */
 export const outdated = (pooled: SqlClient.SqlClient, { compared, key, table }: Comparison, plan: PlanId) =>
   pooled<{ readonly key: string }>`
     with made as materialized (
-      select created_at + interval '5 milliseconds' as time, (options->>'sealed')::bigint as sealed,
+      select resource, created_at + interval '5 milliseconds' as time, (options->>'sealed')::bigint as sealed,
         (options->>'pending')::bigint as pending from plans where uuid = ${plan}::uuid
+    ), later as materialized (
+      select e.record_uuid as uuid, e.links from made, events e
+        where e.position > made.sealed and e.occurred_at > made.time
+      union all
+      select c.uuid, case when c.links is not null then jsonb_build_array(c.links) end from made, pending_changes c
+        where c.id > made.pending
     ), changed as materialized (
-      select e.record_uuid as uuid from made, events e where e.position > made.sealed and e.occurred_at > made.time
-      union select c.uuid from made, pending_changes c where c.id > made.pending
+      -- One pass over both, whatever PostgreSQL expects of their sizes.
+      select max(key) as key from (
+        select p.record as uuid, p.key from plan_rows p where p.plan = ${plan}::uuid and p.kind in ('update', 'delete')
+        union all select uuid, null from later
+        union all select member::uuid, null from made, later, jsonb_array_elements(links) link,
+          lateral (select jsonb_array_elements_text((link->'added') || (link->'removed')) as member) members
+          where link->>'path' = made.resource
+      ) named group by uuid having max(key) is not null and bool_or(key is null)
     )
     select p.key from plan_rows p left join ${table} t on t.uuid = p.record
-      where p.plan = ${plan}::uuid and p.kind in ('update', 'delete')
-        and (t.edited_at is distinct from p.edited_at or p.record in (select uuid from changed))
+      where p.plan = ${plan}::uuid and p.kind in ('update', 'delete') and t.edited_at is distinct from p.edited_at
+    union
+    select key from changed
     union all
     select p.key from plan_rows p join ${table} t on ${compared(key)} = p.compared
       where p.plan = ${plan}::uuid and p.kind = 'create'

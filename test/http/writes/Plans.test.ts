@@ -540,6 +540,65 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
     })
   )
 
+  /** Creates a record, and returns its uuid. */
+  const made = (resource: string, body: Fields) =>
+    Effect.map(send("POST", `/v1/${resource}`, { body }), ({ body }) => body.data.uuid as string)
+
+  /** A plan of one row that changes a record. */
+  const planned = (resource: string, row: Fields) =>
+    Effect.map(plan(`resource=${resource}`, [row]), ({ body }) => {
+      assert.deepStrictEqual(body.data.counts, { ...zero, update: 1 })
+      return body.data.uuid as string
+    })
+
+  /** Applies a plan after another request, whose change is sealed or not. */
+  const appliedAfter = (other: ReturnType<typeof send>, uuid: string, isSealed: boolean) =>
+    Effect.flatMap(Sql, ({ pooled }) => {
+      const change = Effect.map(other, ({ status, text }) => assert.strictEqual(status, 200, text))
+      const applied = Effect.suspend(() => apply(uuid))
+      if (isSealed) return Effect.andThen(Effect.andThen(change, pooled`select waypost_seal_all()`), applied)
+      // Nothing is sealed while this transaction has the lock.
+      const lock = pooled`select from event_log for update`
+      return pooled.withTransaction(Effect.andThen(Effect.andThen(lock, change), applied))
+    })
+
+  it.effect.each([
+    ["users", true],
+    ["users", false],
+    ["groups", true],
+    ["groups", false]
+  ] as const)(
+    "members of %s that were replaced from the other side make a plan outdated (sealed: %s)",
+    ([side, isSealed]) =>
+      Effect.gen(function* () {
+        const [user, group] = [unique("member"), unique("group")]
+        const email = (name: string) => `${name}@example.com`
+        const userUuid = yield* made("users", { username: user, email: email(user) })
+        const groupUuid = yield* made("groups", { name: group })
+        const other = unique("other")
+        const [resource, row, path, body] =
+          side === "users"
+            ? ([
+                "groups",
+                { name: group, users: [userUuid] },
+                `users/${yield* made("users", { username: other, email: email(other) })}/groups`,
+                { groups: [groupUuid] }
+              ] as const)
+            : ([
+                "users",
+                { username: user, groups: [groupUuid] },
+                `groups/${yield* made("groups", { name: other })}/users`,
+                { users: [userUuid] }
+              ] as const)
+        const answer = yield* appliedAfter(
+          send("PUT", `/v1/${path}`, { body }),
+          yield* planned(resource, row),
+          isSealed
+        )
+        assert.deepStrictEqual(expectError(answer, 409, "PlanOutdatedError").changed, [side === "users" ? group : user])
+      })
+  )
+
   it.effect("a changed record among the unchanged does not make a plan outdated", () =>
     Effect.gen(function* () {
       const { id, query } = collection()
