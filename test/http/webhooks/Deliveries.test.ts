@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import { Webhook } from "standardwebhooks"
 import { Sql } from "../../../src/sql/Sql.ts"
 import type { Received } from "../../support/Receiver.ts"
@@ -198,6 +198,45 @@ layer(TestServer.layer(), { excludeTestServices: true })("Deliveries", (it) => {
         ({ resumeCursor }) => resumeCursor !== paused.resumeCursor
       )
       assert.strictEqual(now.state, "active")
+      yield* removeAll
+    })
+  )
+
+  it.effect("a webhook receives the events that are sealed while it is being activated", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const { received, url } = yield* receiver
+      const { uuid } = yield* createWebhook({ url, types: ["location.created"] })
+      yield* patch(uuid, { active: false })
+      yield* execute("select waypost_seal_all()")
+      const [isActive, isFilled] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const activation = yield* Effect.forkChild(
+        pooled.withTransaction(
+          Effect.gen(function* () {
+            yield* pooled`update webhooks set state = 'active' where uuid = ${uuid}`
+            yield* Deferred.succeed(isActive, undefined)
+            yield* Deferred.await(isFilled)
+          })
+        )
+      )
+      yield* Deferred.await(isActive)
+      const created = yield* create()
+      yield* execute("select waypost_seal_all()")
+      yield* eventually(
+        "the queue is filled, or waits for the activation",
+        pooled<{ readonly isReached: boolean }>`
+          select f.position = l.position or exists (select from pg_stat_activity where datname = current_database()
+            and wait_event_type = 'Lock' and query like '%waypost_queue_deliveries%') as "isReached"
+          from webhook_feed f, event_log l`,
+        ([row]) => row!.isReached
+      )
+      yield* Deferred.succeed(isFilled, undefined)
+      yield* Fiber.join(activation)
+      yield* arrived(received, 1)
+      assert.deepStrictEqual(
+        received.map(({ json }) => json.data.record.uuid),
+        [created]
+      )
       yield* removeAll
     })
   )
