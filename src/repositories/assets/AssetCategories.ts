@@ -128,8 +128,9 @@ export class AssetCategories extends Context.Service<
               meta_tag_categories_category: () => inUse("Meta tags apply to it; take it out of their categories first")
             })
           )
-          // The assets in it are updated before the statement itself says who makes the change; a transaction says it first.
-          return transaction(pooled, remove)
+          // The assets in it are updated before the statement itself says who makes the change; a transaction says it first. Deletions
+          // of categories that have assets wait for each other.
+          return transaction(pooled, remove, { waitsForLocks: true })
         },
         resolve,
         withDescendants

@@ -86,13 +86,13 @@ export class Assets extends Context.Service<
 
       const remove = Effect.fnUntraced(
         function* (uuid: AssetId, force: boolean, precondition: Precondition) {
-          // Under this lock no other write begins to use the asset.
+          // Under this lock no other write begins to use the asset. Deletions of assets that locations have wait for each other.
           yield* records.lock(uuid, precondition, "update")
           const usages = force ? [] : yield* usagesOf(pooled, uuid)
           if (usages.length > 0) return yield* AssetInUseError.of(usages)
           return yield* records.remove(uuid, noPrecondition)
         },
-        (write) => transaction(pooled, write)
+        (write) => transaction(pooled, write, { waitsForLocks: true })
       )
 
       const shownMetaTags = Effect.fnUntraced(function* (uuid: AssetId, locale: string | undefined) {

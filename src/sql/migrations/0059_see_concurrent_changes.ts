@@ -30,4 +30,22 @@ export default Effect.gen(function* () {
         execute replace(source, $part$${before}$part$, $part$${after}$part$);
       end $do$`)
   }
+
+  // Deletions that remove members from the lists of other records run one after the other: two at once each logged what the other
+  // had not removed yet.
+  yield* sql.unsafe(`
+    create or replace function waypost_delete_members() returns trigger language plpgsql as $$
+    declare
+      has_members boolean;
+    begin
+      execute format('select exists (select from %I where %I = $1)', tg_argv[0], tg_argv[1]) into has_members using old.uuid;
+      if has_members then
+        -- The values of an asset are logged one by one.
+        if tg_argv[0] <> 'asset_meta_tags' then
+          perform pg_advisory_xact_lock(hashtext('waypost'), hashtext(tg_argv[0]));
+        end if;
+        execute format('delete from %I where %I = $1', tg_argv[0], tg_argv[1]) using old.uuid;
+      end if;
+      return old;
+    end $$`)
 })

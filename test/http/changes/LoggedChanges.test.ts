@@ -1,11 +1,13 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
+import { Sql } from "../../../src/sql/Sql.ts"
 import { createAsset, createCategory, createMetaTag, fileRow } from "../../support/requests/AssetRequests.ts"
 import { eventsAfter, eventsOf, shown } from "../../support/requests/LogRequests.ts"
 import { createPost, patchPost } from "../../support/requests/PostRequests.ts"
 import * as Products from "../../support/requests/ProductRequests.ts"
 import { send, unique } from "../../support/requests/Requests.ts"
 import * as TestServer from "../../support/TestServer.ts"
+import { eventually } from "../../support/Until.ts"
 
 const done = Effect.fnUntraced(function* (method: string, path: string, body?: unknown) {
   const answer = yield* send(method, path, body === undefined ? {} : { body })
@@ -16,6 +18,33 @@ const done = Effect.fnUntraced(function* (method: string, path: string, body?: u
 /** What a write logs. */
 const logged = (method: string, path: string, body?: unknown) =>
   Effect.map(eventsOf(done(method, path, body)), ({ events }) => shown(events))
+
+/** Deletes a record of a table, and another one by a request that begins before the first deletion is committed. */
+const deletedAtOnce = Effect.fnUntraced(function* (table: string, uuid: string, path: string) {
+  const { pooled } = yield* Sql
+  const [isDeleted, isMet] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+  const first = yield* Effect.forkChild(
+    pooled.withTransaction(
+      Effect.gen(function* () {
+        yield* pooled`delete from ${pooled(table)} where uuid = ${uuid}::uuid`
+        yield* Deferred.succeed(isDeleted, undefined)
+        yield* Deferred.await(isMet)
+      })
+    )
+  )
+  yield* Deferred.await(isDeleted)
+  const second = yield* Effect.forkChild(done("DELETE", path))
+  const waiting = pooled<{ readonly waits: boolean }>`
+    select exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock') as waits`
+  yield* eventually(
+    "the second deletion has ended, or waits for the first",
+    waiting,
+    ([row]) => row!.waits || second.pollUnsafe() !== undefined
+  )
+  yield* Deferred.succeed(isMet, undefined)
+  yield* Fiber.join(first)
+  yield* Fiber.join(second)
+})
 
 layer(TestServer.layer(), { excludeTestServices: true })("logged changes", (it) => {
   it.effect(
@@ -236,6 +265,44 @@ layer(TestServer.layer(), { excludeTestServices: true })("logged changes", (it) 
           ]
         )
       })
+  )
+
+  it.effect("each of two categories that are deleted at once logs what the other leaves of an asset", () =>
+    Effect.gen(function* () {
+      const [a, b] = [unique("a"), unique("b")]
+      const [one, other] = [yield* createCategory({ key: a }), yield* createCategory({ key: b })]
+      const asset = yield* createAsset({ categories: [a, b] })
+      const { events } = yield* eventsOf(deletedAtOnce("asset_categories", one, `/v1/asset-categories/${other}`))
+      assert.deepStrictEqual(
+        shown(events)
+          .filter(({ uuid }) => uuid === asset)
+          .map(({ changes }) => changes["categories"]),
+        [{ before: [a, b], after: [b] }, { before: [b] }]
+      )
+    })
+  )
+
+  it.effect("each of two assets that are deleted at once logs what the other leaves of the media of a location", () =>
+    Effect.gen(function* () {
+      const location = yield* Products.createLocation()
+      const [one, other] = [yield* createAsset({}, "one.png"), yield* createAsset({}, "other.png")]
+      yield* done("PUT", `/v1/locations/${location}/media`, {
+        items: [one, other].map((assetUuid) => ({ assetUuid, role: "interior" }))
+      })
+      const { events } = yield* eventsOf(deletedAtOnce("assets", one, `/v1/assets/${other}?force=true`))
+      const assetsOf = (items: unknown) =>
+        ((items ?? []) as ReadonlyArray<{ readonly assetUuid: string }>).map(({ assetUuid }) => assetUuid)
+      assert.deepStrictEqual(
+        shown(events)
+          .filter(({ uuid }) => uuid === location)
+          .map(({ changes }) => changes["media.items"]!)
+          .map(({ after, before }) => [assetsOf(before), assetsOf(after)]),
+        [
+          [[one, other], [other]],
+          [[other], []]
+        ]
+      )
+    })
   )
 
   it.effect("a module is a member of its product, with its calls, and a reservation logs nothing", () =>
