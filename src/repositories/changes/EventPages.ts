@@ -38,8 +38,8 @@ export const members = sql`e.position, e.id, e.type, e.action, e.record_uuid as 
   (select k.name from api_keys k where k.uuid = (e.actor->>'uuid')::uuid) as "actorName", e.label, e.before, e.after,
   e.links, e.bytes`
 
-/** A login is in the log for those who mirror users; clients read no event of it. */
-const isEvent = sql`e.action <> 'touched'`
+/** Whether the row `e` is an event. A login is in the log for those who mirror users; clients read no event of it. */
+export const isEvent = sql`e.action <> 'touched'`
 
 const timestamp = (time: DateTime.Utc) => sql`${DateTime.formatIso(time)}::timestamptz`
 

@@ -6,6 +6,7 @@ import type { Issue } from "../../domain/write/RequestErrors.ts"
 import type { Entry } from "../../domain/changes/Event.ts"
 import type { Comparison } from "../../sql/batch/BatchTypes.ts"
 import { sql } from "../../sql/Fragment.ts"
+import { isEvent } from "../changes/EventPages.ts"
 
 /** A row of a file: the record, or why it could not be read. */
 export interface FileRow {
@@ -120,7 +121,7 @@ export const lock = (pooled: SqlClient.SqlClient, { table }: Comparison, plan: P
 
 /**
  * The keys of records that changed since they were compared, or that were created. The log has the changes of modules and
- * members, which leave `edited_at` as it is; those of members count for the records on both sides. Changes
+ * members, which leave `edited_at` as it is; those of members count for the records on both sides, and logins do not count. Changes
  * that were sealed later have the time of the change. Times are rounded, so that one within 5 ms of the beginning counts as before it.
  */
 export const outdated = (pooled: SqlClient.SqlClient, { compared, key, table }: Comparison, plan: PlanId) =>
@@ -130,10 +131,10 @@ export const outdated = (pooled: SqlClient.SqlClient, { compared, key, table }: 
         (options->>'pending')::bigint as pending from plans where uuid = ${plan}::uuid
     ), later as materialized (
       select e.record_uuid as uuid, e.links from made, events e
-        where e.position > made.sealed and e.occurred_at > made.time
+        where e.position > made.sealed and e.occurred_at > made.time and ${isEvent}
       union all
       select c.uuid, case when c.links is not null then jsonb_build_array(c.links) end from made, pending_changes c
-        where c.id > made.pending
+        where c.id > made.pending and not waypost_is_login(c.type, c.action, c.after, c.links)
     ), changed as materialized (
       -- One pass over both, whatever PostgreSQL expects of their sizes.
       select max(key) as key from (

@@ -4,6 +4,11 @@ import { SqlClient } from "effect/sql"
 /** What replaces a part of the source of a function. */
 const replacements = [
   [
+    "waypost_seal(int)",
+    "action = 'updated' and links is null and type = 'user' and after - 'last_login_at' - 'edited_at' = '{}'",
+    "waypost_is_login(type, action, after, links)"
+  ],
+  [
     "waypost_queue_deliveries(int)",
     "perform from webhooks where state = 'active' order by uuid for no key update;",
     "perform from webhooks order by uuid for no key update;"
@@ -17,6 +22,12 @@ const replacements = [
 
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+
+  // Whether a change of a record is a login, which is no event.
+  yield* sql.unsafe(`
+    create function waypost_is_login(type text, action text, after jsonb, links jsonb) returns boolean
+    language sql immutable parallel safe
+    return action = 'updated' and links is null and type = 'user' and after - 'last_login_at' - 'edited_at' = '{}'`)
 
   // `waypost_queue_deliveries` locks all webhooks, and not only those that are active: it waits for a transaction that activates
   // one, and delivers to it the events that were sealed meanwhile.

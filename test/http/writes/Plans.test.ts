@@ -599,6 +599,16 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
       })
   )
 
+  it.effect.each([true, false])("a login does not make a plan outdated (sealed: %s)", (isSealed) =>
+    Effect.gen(function* () {
+      const username = unique("login")
+      const uuid = yield* made("users", { username, email: `${username}@example.com` })
+      const login = send("POST", `/v1/users/${uuid}/logins`, { body: {} })
+      const answer = yield* appliedAfter(login, yield* planned("users", { username, firstName: "Anna" }), isSealed)
+      assert.strictEqual(answer.status, 200, answer.text)
+    })
+  )
+
   it.effect("a changed record among the unchanged does not make a plan outdated", () =>
     Effect.gen(function* () {
       const { id, query } = collection()
