@@ -171,15 +171,16 @@ describe("the documentation in a browser", () => {
         (await form.locator("output pre").textContent())?.includes(name) === true ? true : undefined
       )
     }
-    await followed("First")
+    await followed("Bakers")
     const first = page.waitForEvent("requestfailed")
-    await followed("Second")
+    await followed("Butchers")
     assert.include((await first).url(), "/v1/events/stream")
+    assert.notInclude(await form.locator("output pre").textContent(), "Bakers")
     const second = page.waitForEvent("requestfailed")
     await stop.click()
     assert.include((await second).url(), "/v1/events/stream")
     assert.strictEqual(await stop.count(), 0)
-    assert.include(await form.locator("output pre").textContent(), "Second")
+    assert.include(await form.locator("output pre").textContent(), "Butchers")
     const aborted = `GET ${service.url}/v1/events/stream net::ERR_ABORTED`
     assert.deepStrictEqual(problems, [aborted, aborted])
     await context.close()
