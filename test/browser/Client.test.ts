@@ -40,6 +40,13 @@ try {
   const sizes = []
   const asset = await client.assets.upload(file, { onProgress: ({ sent }) => sizes.push(sent) })
   log.push(sizes.length, (await client.assets.get(asset.uuid)).fileSize)
+  async function* chunks() {
+    const chunk = new Uint8Array(3)
+    for (const letter of "ab") yield chunk.fill(letter.charCodeAt(0))
+  }
+  const generated = await client.assets.upload(chunks(), { fileName: "chunks.txt" })
+  const { fileSize, urls } = await client.assets.get(generated.uuid)
+  log.push(fileSize, await (await fetch(urls.original)).text())
 } catch (error) {
   log.push(String(error))
 }
@@ -74,7 +81,9 @@ describe("the client in a browser", () => {
       true,
       "DuplicateIdentifierError",
       2,
-      9_000_000
+      9_000_000,
+      6,
+      "aaabbb"
     ])
   })
 })

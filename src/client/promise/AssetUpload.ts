@@ -47,11 +47,21 @@ export interface Upload {
   (source: Source, options: UploadOptions & { readonly fileName: string }): Uploaded
 }
 
+/** Reads an iterable, which only Node takes as the body of a response: browsers take it as the text `[object AsyncGenerator]`. */
+const collect = async (source: AsyncIterable<Uint8Array>): Promise<Blob> => {
+  const parts: Array<Blob> = []
+  for await (const chunk of source as AsyncIterable<Uint8Array<ArrayBuffer>>) parts.push(new Blob([chunk]))
+  return new Blob(parts)
+}
+
+const isIterable = (source: Exclude<Source, Blob>): source is AsyncIterable<Uint8Array> =>
+  Symbol.asyncIterator in source && !(source instanceof ReadableStream)
+
 const bytesOf = (source: Source): Effect.Effect<Blob, WaypostError> =>
   source instanceof Blob
     ? Effect.succeed(source)
     : Effect.tryPromise({
-        try: () => new Response(source as Exclude<Source, AsyncIterable<Uint8Array>>).blob(),
+        try: () => (isIterable(source) ? collect(source) : new Response(source).blob()),
         catch: (cause) =>
           clientError({ _tag: "UnreadableSourceError", message: "The stream cannot be read" }, { cause })
       })
