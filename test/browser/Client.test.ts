@@ -9,10 +9,14 @@ import { launch } from "./Browser.ts"
 const forward = async ({ key, url }: Service.Service, request: IncomingMessage, response: ServerResponse) => {
   const chunks: Array<Buffer> = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
-  const { "content-type": type = "", "if-match": match } = request.headers
+  const headers = new Headers({ authorization: key })
+  for (const name of ["content-type", "idempotency-key", "if-match"]) {
+    const value = request.headers[name]
+    if (typeof value === "string") headers.set(name, value)
+  }
   const answer = await fetch(`${url}${request.url}`, {
     method: request.method ?? "GET",
-    headers: { authorization: key, "content-type": type, ...(match === undefined ? {} : { "if-match": match }) },
+    headers,
     body: chunks.length === 0 ? null : Buffer.concat(chunks)
   })
   response.writeHead(answer.status, { "content-type": "application/json", etag: answer.headers.get("etag") ?? "" })
@@ -38,7 +42,10 @@ try {
   log.push(error instanceof WaypostError, error._tag)
   const file = new File([new Uint8Array(9_000_000).fill(65)], "film.txt", { type: "text/plain" })
   const sizes = []
-  const asset = await client.assets.upload(file, { onProgress: ({ sent }) => sizes.push(sent) })
+  let resume
+  const onStart = (uuid) => (resume = uuid)
+  const asset = await client.assets.upload(file, { onStart, onProgress: ({ sent }) => sizes.push(sent) })
+  log.push((await client.assets.upload(file, { resume })).uuid === asset.uuid)
   log.push(sizes.length, (await client.assets.get(asset.uuid)).fileSize)
   async function* chunks() {
     const chunk = new Uint8Array(3)
@@ -80,6 +87,7 @@ describe("the client in a browser", () => {
       "Utrecht",
       true,
       "DuplicateIdentifierError",
+      true,
       2,
       9_000_000,
       6,

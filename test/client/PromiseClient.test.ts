@@ -214,6 +214,25 @@ describe("promise client", () => {
     assert.strictEqual(error?._tag, "AbortedError")
   })
 
+  it("an asset is created with its file as the key, and by a resumed upload anew if the rejection before is kept", async () => {
+    const completed: Response = [
+      200,
+      { _tag: "Success", data: { status: "completed", fileUuid: uuid, numberOfParts: 1, partSize: 1, parts: [] } }
+    ]
+    const rejected: Response = [400, { _tag: "InvalidAssetCategoriesError", message: "no", invalid: ["a"], requestId }]
+    const reused: Response = [422, { _tag: "IdempotencyKeyReusedError", message: "other", requestId }]
+    using served = await clientWith(completed, rejected, [201, written], completed, reused, rejected)
+    const file = new File(["a"], "a.txt")
+    const asset = await served.client.assets.upload(file, { resume: uuid, categories: ["a"] })
+    assert.deepStrictEqual(asset, { uuid, fileUuid: uuid })
+    const { error } = await served.client.assets.upload(file, { resume: uuid, categories: ["a"] }).result()
+    assert.strictEqual(error?._tag, "InvalidAssetCategoriesError")
+    const keys = served.requests.map(({ headers }) => headers["idempotency-key"])
+    assert.deepStrictEqual([keys[1], keys[4]], [uuid, uuid])
+    assert.match(String(keys[2]), /^[0-9a-f]{32}$/)
+    assert.match(String(keys[5]), /^[0-9a-f]{32}$/)
+  })
+
   it("all records of a list are read, oldest first, and the next page only when it is needed", async () => {
     const row = (n: number) => ({ uuid: `u${n}`, createdAt: `2026-01-0${n}T00:00:00.000Z` })
     const part = (data: ReadonlyArray<unknown>, next?: string) => ({

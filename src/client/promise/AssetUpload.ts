@@ -125,7 +125,18 @@ export const make = ({ assets, uploads }: Pick<Operations, "assets" | "uploads">
     })
     const resumed = resume === undefined ? Option.none() : yield* multipart.resume(resume, content)
     const fileUuid = Option.isSome(resumed) ? resumed.value : yield* begin
-    const { uuid } = yield* effectOf((signal) => assets.create({ ...asset, fileUuid }, { signal }))
+    const create = (idempotencyKey?: string) =>
+      effectOf((signal) => assets.create({ ...asset, fileUuid }, { signal, idempotencyKey }))
+    // An earlier call may have created the asset and lost the answer. A kept rejection may be outdated, so it is asked again.
+    const created =
+      resume === undefined
+        ? create(fileUuid)
+        : Effect.catchIf(
+            create(fileUuid),
+            ({ status }) => status === 400 || status === 422,
+            () => create()
+          )
+    const { uuid } = yield* created
     return { data: { uuid, fileUuid }, etag: undefined }
   })
 
