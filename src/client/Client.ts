@@ -8,7 +8,7 @@ import { positionHeader } from "../domain/query/Position.ts"
 import * as Follow from "./Follow.ts"
 import { idempotencyKey } from "./IdempotencyKey.ts"
 import * as OwnWrites from "./OwnWrites.ts"
-import { isIdempotent, retries } from "./Retries.ts"
+import { isIdempotent, needsKey, retries } from "./Retries.ts"
 
 /** The stack of an error of the service would show how its JSON was decoded. */
 const withoutStack = (error: unknown): void => {
@@ -78,11 +78,11 @@ const operations = Effect.fnUntraced(function* (baseUrl: string) {
 const layerOf = (baseUrl: string, apiKey: Redacted.Redacted) =>
   Layer.effect(Client, operations(baseUrl)).pipe(Layer.provide(sending(apiKey)), Layer.provide(FetchHttpClient.layer))
 
-/** Sends the key with every request, and an `Idempotency-Key` with a POST that takes one, so that it is repeated safely. */
+/** Sends the key with every request, and an `Idempotency-Key` with a write that needs one to be repeated safely. */
 const sending = (apiKey: Redacted.Redacted) =>
   HttpApiMiddleware.layerClient(Authorization, ({ endpoint, next, request }) => {
     const authorized = HttpClientRequest.setHeader(request, "authorization", Redacted.value(apiKey))
-    return endpoint.method === "POST" && offers(endpoint, "Idempotency-Key")
+    return offers(endpoint, "Idempotency-Key") && needsKey(authorized)
       ? Effect.flatMap(idempotencyKey, (key) => next(HttpClientRequest.setHeader(authorized, "idempotency-key", key)))
       : next(authorized)
   })

@@ -5,6 +5,13 @@ export const retries = { times: 3, firstDelay: 100 } as const
 export const isIdempotent = ({ headers, method }: Request): boolean =>
   method !== "POST" || headers["idempotency-key"] !== undefined
 
+/**
+ * Whether a write has a key where its operation takes one. Without it, the repetition of a deletion would find no record, and
+ * that of a write with a precondition the entity tag of the first attempt. Other writes leave the same when they are repeated.
+ */
+export const needsKey = ({ headers, method }: Request): boolean =>
+  method === "POST" || method === "DELETE" || headers["if-match"] !== undefined
+
 interface Request {
   readonly method: string
   readonly headers: Readonly<Record<string, string | undefined>>

@@ -112,7 +112,7 @@ describe("typed client", () => {
     })
   )
 
-  it.live("the client retries idempotent requests until the service is available", () =>
+  it.live("a PATCH is repeated without a key until the service is available", () =>
     Effect.gen(function* () {
       const { requests, close, layer } = yield* Effect.promise(() =>
         serverWith([unavailable, unavailable, [200, written]])
@@ -122,8 +122,8 @@ describe("typed client", () => {
       ).pipe(Effect.provide(layer))
       close()
       assert.deepStrictEqual(
-        requests.map(({ method }) => method),
-        ["PATCH", "PATCH", "PATCH"]
+        requests.map(({ headers, method }) => [method, headers["idempotency-key"]]),
+        ["PATCH", "PATCH", "PATCH"].map((method) => [method, undefined])
       )
     })
   )
@@ -142,6 +142,19 @@ describe("typed client", () => {
       assert.match(String(first), /^[0-9a-f]{32}$/)
       assert.strictEqual(repeated, first)
       assert.notStrictEqual(next, first)
+    })
+  )
+
+  it.live("a DELETE is repeated with one Idempotency-Key", () =>
+    Effect.gen(function* () {
+      const { requests, close, layer } = yield* Effect.promise(() => serverWith([unavailable, [200, written]]))
+      yield* Effect.flatMap(Client, ({ locations }) => locations.delete({ params: { uuid } })).pipe(
+        Effect.provide(layer)
+      )
+      close()
+      const [first, repeated] = requests.map(({ headers }) => headers["idempotency-key"])
+      assert.match(String(first), /^[0-9a-f]{32}$/)
+      assert.strictEqual(repeated, first)
     })
   )
 

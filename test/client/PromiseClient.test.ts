@@ -148,7 +148,7 @@ describe("promise client", () => {
     assert.deepStrictEqual([data?.uuid, etag], [uuid, '"1"'])
   })
 
-  it("idempotent requests are repeated until the service is available, a POST that takes no key is not", async () => {
+  it("a PATCH is repeated without a key until the service is available, a POST that takes no key is not repeated", async () => {
     using served = await clientWith(unavailable, unavailable, [200, written], unavailable)
     await served.client.locations.update(uuid, { name: "a" })
     const { error } = await served.client.apiKeys.create({ name: "a", permissions: ["read:locations"] }).result()
@@ -157,6 +157,21 @@ describe("promise client", () => {
       served.requests.map(({ headers, method }) => [method, headers["idempotency-key"]]),
       ["PATCH", "PATCH", "PATCH", "POST"].map((method) => [method, undefined])
     )
+  })
+
+  it("a DELETE and a write with ifMatch are repeated with one Idempotency-Key, where the operation takes one", async () => {
+    using served = await clientWith(unavailable, [200, written], unavailable, [200, written], unavailable, [
+      200,
+      written
+    ])
+    await served.client.locations.delete(uuid)
+    await served.client.locations.updateUsers(uuid, { users: [] }, { ifMatch: '"tag"' })
+    await served.client.uploads.abort(uuid)
+    const keys = served.requests.map(({ headers }) => headers["idempotency-key"])
+    assert.match(String(keys[0]), /^[0-9a-f]{32}$/)
+    assert.match(String(keys[2]), /^[0-9a-f]{32}$/)
+    assert.notStrictEqual(keys[2], keys[0])
+    assert.deepStrictEqual([keys[1], keys[3], keys[4], keys[5]], [keys[0], keys[2], undefined, undefined])
   })
 
   it("a POST is repeated with one Idempotency-Key, and the next has another", async () => {

@@ -8,8 +8,8 @@ export interface CallOptions {
   /** Writes only if the record still has this entity tag. */
   readonly ifMatch?: string | undefined
   /**
-   * Identifies the write for a day: a repetition gets the answer of the first one. A POST has a random one unless given,
-   * so that it is repeated safely while the service cannot be reached.
+   * Identifies the write for a day: a repetition gets the answer of the first one. A POST, a DELETE and a write with `ifMatch`
+   * have a random one unless given, so that they are repeated safely while the service cannot be reached.
    */
   readonly idempotencyKey?: string | undefined
 }

@@ -12,6 +12,7 @@ import * as DeltaPages from "./DeltaPages.ts"
 import * as Http from "./Http.ts"
 import { idempotencyKey } from "../IdempotencyKey.ts"
 import * as OwnWrites from "../OwnWrites.ts"
+import { needsKey } from "../Retries.ts"
 import { routes } from "./Routes.ts"
 import { clientError, type WaypostError } from "./Errors.ts"
 import type { Operations } from "./Types.ts"
@@ -79,7 +80,7 @@ interface Route {
   readonly path: string
   readonly hasBody: boolean
   readonly hasQuery: boolean
-  /** Whether it is a POST that can be repeated with an `Idempotency-Key`. */
+  /** Whether it takes an `Idempotency-Key`. */
   readonly isRepeatable: boolean
 }
 
@@ -117,20 +118,20 @@ const make = ({ fetch = globalThis.fetch, key, url }: ClientOptions) => {
       const message = `"${url}" is not a URL such as https://waypost.example.com`
       return yield* Effect.fail(clientError({ _tag: "ConnectionError", message, url }))
     }
-    const repeatedBy = options?.idempotencyKey ?? (isRepeatable ? yield* idempotencyKey : undefined)
     const isFile = typeof body === "string" || body instanceof Uint8Array
     const headers = {
       ...(key === undefined ? {} : { authorization: key }),
       ...(body === undefined ? {} : { "content-type": isFile ? "application/x-ndjson" : "application/json" }),
       ...(options?.ifMatch === undefined ? {} : { "if-match": options.ifMatch }),
-      ...(repeatedBy === undefined ? {} : { "idempotency-key": repeatedBy }),
       ...writes.headersOf(method)
     }
+    const generated = isRepeatable && needsKey({ method, headers }) ? yield* idempotencyKey : undefined
+    const repeatedBy = options?.idempotencyKey ?? generated
     const sent = body === undefined || isFile ? (body as Http.Request["body"]) : JSON.stringify(body)
     const { position, ...answered } = yield* Http.call(fetch, {
       method,
       url: `${base}${path}${queryOf(query)}`,
-      headers,
+      headers: repeatedBy === undefined ? headers : { ...headers, "idempotency-key": repeatedBy },
       body: sent
     })
     writes.note(method, position)

@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
+import { createClient } from "../../../src/client/promise/PromiseClient.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { removeExpired } from "../../support/requests/IdempotentAnswers.ts"
 import { createUser } from "../../support/requests/ProductRequests.ts"
@@ -174,6 +175,32 @@ layer(TestServer.layer(), { excludeTestServices: true })("Idempotency-Key", (it)
         [["location.created", first.headers.get("x-request-id")]]
       )
     })
+  )
+
+  it.effect(
+    "the promise client repeats a patch with ifMatch and a deletion whose answers are lost, and both succeed",
+    () =>
+      Effect.gen(function* () {
+        const { fetch, fullKey } = yield* Server
+        const lost = new Set<string>()
+        /** Loses the first answer to each method but GET. */
+        const losing: typeof globalThis.fetch = async (input, init) => {
+          const response = await fetch(input instanceof Request ? input.url : String(input), init)
+          const method = init?.method ?? "GET"
+          if (method === "GET" || lost.has(method)) return response
+          lost.add(method)
+          throw new TypeError("the connection broke")
+        }
+        const { locations } = createClient({ url: "http://waypost.test", key: fullKey, fetch: losing })
+        const uuid = yield* create()
+        yield* Effect.promise(async () => {
+          const { etag } = await locations.get(uuid).result()
+          assert.deepStrictEqual(await locations.update(uuid, { name: "Renamed" }, { ifMatch: etag }), { uuid })
+          assert.strictEqual((await locations.get(uuid)).name, "Renamed")
+          assert.deepStrictEqual(await locations.delete(uuid), { uuid })
+        })
+        assert.deepStrictEqual([...lost], ["PATCH", "DELETE"])
+      })
   )
 
   it.effect("a restoration with a key is logged as one", () =>

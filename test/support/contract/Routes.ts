@@ -20,7 +20,7 @@ export const routes = () => {
       if ([...endpoint.success].some((schema) => "mode" in schema && schema.mode === "sse")) return
       const path = endpoint.path.replace(/\/$/, "")
       const body = endpoint.payload.size > 0 ? " body" : ""
-      const repeatable = endpoint.method === "POST" && offers(endpoint, "Idempotency-Key") ? " repeatable" : ""
+      const repeatable = offers(endpoint, "Idempotency-Key") ? " repeatable" : ""
       groups[group.identifier]![endpoint.identifier] =
         `${endpoint.method} ${path}${body}${queryOf(endpoint)}${repeatable}`
     }
