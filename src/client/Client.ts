@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Option, Predicate, Redacted, Schedule, Stream, Struct } from "effect"
-import { FetchHttpClient, HttpClient, HttpClientError, HttpClientRequest } from "effect/http"
+import { FetchHttpClient, HttpClient, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { HttpApiClient, type HttpApiGroup, HttpApiMiddleware } from "effect/http-api"
 import { Api, type Groups } from "../api/Api.ts"
 import { Authorization } from "../api/Authorization.ts"
@@ -44,12 +44,28 @@ const keyOf = (apiKey: Redacted.Redacted | string): Effect.Effect<Redacted.Redac
   })
 }
 
+type Failure = HttpClientError.HttpClientError | HttpClientResponse.HttpClientResponse
+
+/** An answer that an earlier attempt of the request is not answered yet: no other 409 has `Retry-After`. */
+const isInProgress = (failure: Failure): failure is HttpClientResponse.HttpClientResponse =>
+  !HttpClientError.isHttpClientError(failure) && failure.status === 409 && failure.headers["retry-after"] !== undefined
+
 /** Retries what a repetition cannot change, and reads the writes of this client also from a replica. */
 const patient = (client: HttpClient.HttpClient) => {
-  const retrying = HttpClient.retryTransient(client, {
+  // As a failure, because `retryTransient` repeats no response of this status.
+  const failing = HttpClient.filterOrFail(
+    client,
+    (response) => !isInProgress(response),
+    (response) => response
+  )
+  const repeating = HttpClient.retryTransient(failing, {
     schedule: Schedule.jittered(Schedule.exponential(retries.firstDelay)),
-    times: retries.times
+    times: retries.times,
+    while: isInProgress
   })
+  const retrying = HttpClient.transformResponse(repeating, (effect) =>
+    Effect.catchIf(effect, isInProgress, (response) => Effect.succeed(response))
+  )
   const writes = OwnWrites.make()
   return HttpClient.make((request) =>
     (isIdempotent(request) ? retrying : client)

@@ -145,6 +145,27 @@ describe("typed client", () => {
     })
   )
 
+  it.live(
+    "a write is repeated after Retry-After while its first attempt is not answered, and not after another 409",
+    () =>
+      Effect.gen(function* () {
+        const inProgress = { _tag: "IdempotencyInProgressError", message: "later", requestId }
+        const taken = { _tag: "UsernameNotUniqueError", message: "taken", value: "a", requestId }
+        const { requests, close, layer } = yield* Effect.promise(() =>
+          serverWith([unavailable, [409, inProgress, { "retry-after": "1" }], [201, written], [409, taken]])
+        )
+        const create = Effect.flatMap(Client, ({ users }) =>
+          users.create({ payload: { username: "a", email: "a@example.com", firstName: "A", lastName: "B" } })
+        )
+        const began = performance.now()
+        assert.strictEqual<string>((yield* Effect.provide(create, layer)).uuid, uuid)
+        assert.isAtLeast(performance.now() - began, 950)
+        assert.strictEqual((yield* Effect.flip(Effect.provide(create, layer)))._tag, "UsernameNotUniqueError")
+        close()
+        assert.lengthOf(requests, 4)
+      })
+  )
+
   it.live("a DELETE is repeated with one Idempotency-Key", () =>
     Effect.gen(function* () {
       const { requests, close, layer } = yield* Effect.promise(() => serverWith([unavailable, [200, written]]))
