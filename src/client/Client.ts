@@ -109,10 +109,18 @@ type EventsQuery = NonNullable<Parameters<Client["Service"]["events"]["list"]>[0
 export type FollowQuery = Omit<EventsQuery, "limit" | "order" | "wait">
 
 /** The answers that a later attempt may not meet. */
-const transient = new Set(["RateLimitExceededError", "ServiceUnavailableError", "InternalServerError"])
+const transient: ReadonlySet<string> = new Set([
+  "InternalServerError",
+  "RateLimitExceededError",
+  "RequestTimeoutError",
+  "ServiceUnavailableError"
+])
 
+/** Whether a later attempt may succeed; a body that cannot be read is one whose connection broke. */
 const isTransient = (error: { readonly _tag: string }) =>
-  HttpClientError.isHttpClientError(error) || transient.has(error._tag)
+  HttpClientError.isHttpClientError(error)
+    ? HttpClient.isTransientError(error) || error.reason._tag === "DecodeError"
+    : transient.has(error._tag)
 
 /**
  * The events of the log as they are committed, from a cursor on, or from the oldest event on: `events({ after })`. It never

@@ -1,8 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Stream } from "effect"
+import { HttpClientError } from "effect/http"
 import { Client, events } from "../../src/client/Client.ts"
 import { createClient } from "../../src/client/promise/PromiseClient.ts"
-import { serverWith } from "../client/Responses.ts"
+import { type Response, serverWith } from "../client/Responses.ts"
 import { layer as listening, Wire } from "../support/wire/Wire.ts"
 
 let count = 0
@@ -28,6 +29,16 @@ const first = async (events: AsyncIterable<Followed>, size: number) => {
   }
   return found
 }
+
+/** The first event for the Effect client. */
+const one = Stream.runCollect(Stream.take(events(), 1))
+
+/** A server that returns the given responses. */
+const served = (...responses: ReadonlyArray<Response>) =>
+  Effect.acquireRelease(
+    Effect.promise(() => serverWith(responses)),
+    ({ close }) => Effect.sync(close)
+  )
 
 const uuidsOf = (found: ReadonlyArray<Followed>) => found.map(({ record }) => record.uuid)
 
@@ -64,16 +75,50 @@ layer(listening(), { excludeTestServices: true })("following the log with the ty
     )
   )
 
+  it.effect(
+    "both clients end with an error that a later attempt meets as well: a wrong address, and a URL that is none",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* served([404, "<html>"])
+        const ends = Effect.fnUntraced(function* (url: string) {
+          const key = { url, key: "wp_test" }
+          const promise = yield* Effect.promise(() =>
+            first(createClient(key).events.follow(), 1).then(String, ({ _tag }: { readonly _tag: string }) => _tag)
+          )
+          const error = yield* Effect.flip(Effect.provide(one, Client.layer({ baseUrl: url, apiKey: "wp_test" })))
+          return [promise, HttpClientError.isHttpClientError(error) && error.reason._tag]
+        })
+        assert.deepStrictEqual(yield* ends(url), ["UnexpectedResponseError", "StatusCodeError"])
+        assert.deepStrictEqual(yield* ends("nowhere"), ["ConnectionError", "InvalidUrlError"])
+      }).pipe(Effect.scoped)
+  )
+
+  it.effect("both clients go on after a connection that breaks within an answer", () =>
+    Effect.gen(function* () {
+      const record = yield* create
+      const { send } = yield* Wire
+      const page = yield* send("GET", `/v1/events?record=${record}&wait=25`)
+      const broken = [200, '{"_tag":"Success","data":[', { "content-length": "1000", connection: "close" }] as const
+      const [a, b] = [yield* served(broken, [200, page.text]), yield* served(broken, [200, page.text])]
+      const client = createClient({ url: a.url, key: "wp_test" })
+      const found = yield* Effect.all(
+        [
+          Effect.promise(() => first(client.events.follow(), 1)),
+          Effect.provide(one, Client.layer({ baseUrl: b.url, apiKey: "wp_test" }))
+        ],
+        { concurrency: 2 }
+      )
+      assert.deepStrictEqual(found.map(uuidsOf), [[record], [record]])
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("the promise client ends with an error for a cursor that is gone, and when its signal is aborted", () =>
     Effect.gen(function* () {
       const expired = [410, { _tag: "CursorExpiredError", message: "gone", requestId: "1" }] as const
       const tagOf = (run: Promise<unknown>) =>
         Effect.promise(() => run.then(String, (error: { readonly _tag: string }) => error._tag))
-      const served = yield* Effect.acquireRelease(
-        Effect.promise(() => serverWith([expired])),
-        ({ close }) => Effect.sync(close)
-      )
-      const gone = createClient({ url: served.url, key: "wp_test" })
+      const { url } = yield* served(expired)
+      const gone = createClient({ url, key: "wp_test" })
       assert.strictEqual(yield* tagOf(first(gone.events.follow({ after: "x" }), 1)), "CursorExpiredError")
       const client = createClient(yield* address)
       const abort = new AbortController()

@@ -108,13 +108,14 @@ const argumentsOf = ({ hasBody, hasQuery, path }: Route, sent: ReadonlyArray<unk
 
 const make = ({ fetch = globalThis.fetch, key, url }: ClientOptions) => {
   const base = url.replace(/(?<!\/)\/+$/, "")
+  const isUrl = /^https?:\/\//.test(base) && URL.canParse(base)
   const writes = OwnWrites.make()
 
   const request = Effect.fnUntraced(function* (
     { isRepeatable, method }: Route,
     { body, options, path, query }: Arguments
   ) {
-    if (!/^https?:\/\//.test(base) || !URL.canParse(base)) {
+    if (!isUrl) {
       const message = `"${url}" is not a URL such as https://waypost.example.com`
       return yield* Effect.fail(clientError({ _tag: "ConnectionError", message, url }))
     }
@@ -164,7 +165,8 @@ const make = ({ fetch = globalThis.fetch, key, url }: ClientOptions) => {
         request(listEvents, { path: listEvents.path, body: undefined, query: { ...query, ...part }, options }),
         ({ data }) => data as Follow.Part<unknown>
       )
-    return FollowedEvents.make({ read, isTransient: Http.isTransient }, query.after, callSite(), options?.signal)
+    const isTransient = (error: WaypostError) => isUrl && Http.isTransient(error)
+    return FollowedEvents.make({ read, isTransient }, query.after, callSite(), options?.signal)
   }
 
   const deltaPages = (route: Route) => (after?: string, options?: Pick<CallOptions, "signal">) => {
