@@ -140,6 +140,14 @@ describe("promise client", () => {
     assert.notInclude((error as Error).stack, "effect/")
   })
 
+  it("an error has the name that the service sends as a member", async () => {
+    const taken = { _tag: "DuplicateGroupNameError", message: "taken", name: "Zuid", requestId }
+    using served = await clientWith([400, taken])
+    const { error } = await served.client.groups.create({ name: "Zuid" }).result()
+    assert.isTrue(error?._tag === "DuplicateGroupNameError" && error.name === "Zuid")
+    assert.match(String(error?.stack), /^DuplicateGroupNameError: taken\n/)
+  })
+
   it("a result is the error of the operation or its data with the entity tag, and rejects never", async () => {
     using served = await clientWith([404, notFound], [200, { _tag: "Success", data: { uuid } }, { etag: '"1"' }])
     const { error } = await served.client.locations.get(uuid).result()

@@ -53,7 +53,8 @@ export class WaypostError extends Error {
 
   constructor(members: Members, { cause, ...origin }: Origin = {}) {
     super(members.message, cause === undefined ? {} : { cause })
-    Object.assign(this, origin, members, { name: members._tag })
+    // An error of the service can have a name of its own, such as that of a group.
+    Object.assign(this, { name: members._tag }, origin, members)
   }
 }
 
