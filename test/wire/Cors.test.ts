@@ -11,7 +11,16 @@ const send = (method: string, path: string, sent?: Sent) => Effect.flatMap(Wire,
 const listOf = (value: unknown) => String(value).split(", ")
 
 /** By contract.md, section 7, and what a page needs besides. */
-const exposed = ["Idempotent-Replayed", "Preference-Applied", "Retry-After", "ETag", "Warning", "X-Request-Id", "Link"]
+const exposed = [
+  "Idempotent-Replayed",
+  "Preference-Applied",
+  "Retry-After",
+  "ETag",
+  "Warning",
+  "X-Request-Id",
+  "Link",
+  "Waypost-Position"
+]
 const allowed = [
   "Authorization",
   "Content-Type",
@@ -20,7 +29,8 @@ const allowed = [
   "X-Request-Id",
   "Idempotency-Key",
   "Prefer",
-  "Last-Event-ID"
+  "Last-Event-ID",
+  "Waypost-Position"
 ]
 
 const assertShared = ({ headers }: Answer, allowedOrigin: string, label?: string) => {

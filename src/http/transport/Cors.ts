@@ -39,13 +39,13 @@ export const preflight = (...methods: ReadonlyArray<string>) =>
 /** The headers of an operation's answer that a page may read. */
 const ofOperation = {
   "access-control-expose-headers":
-    "Idempotent-Replayed, Preference-Applied, Retry-After, ETag, Warning, X-Request-Id, Link"
+    "Idempotent-Replayed, Preference-Applied, Retry-After, ETag, Warning, X-Request-Id, Link, Waypost-Position"
 }
 
 /** The headers that a page may send to an operation, in the answer to a preflight request. */
 const ofPreflight = {
   "access-control-allow-headers":
-    "Authorization, Content-Type, If-Match, If-None-Match, X-Request-Id, Idempotency-Key, Prefer, Last-Event-ID",
+    "Authorization, Content-Type, If-Match, If-None-Match, X-Request-Id, Idempotency-Key, Prefer, Last-Event-ID, Waypost-Position",
   "access-control-max-age": maxAge
 }
 
