@@ -102,6 +102,22 @@ layer(listening(), live)("bulk requests", (it) => {
   )
 })
 
+layer(listening(), live)("the share of a key by default", (it) => {
+  it.effect("a key can have 3 bulk requests in flight, and gets a 429 for the next", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { key } = yield* Wire
+        const busy = yield* key(["create:locations"])
+        yield* Effect.replicateEffect(hanging(busy), 2)
+        yield* Effect.sleep("300 millis")
+        assert.strictEqual((yield* bulk([creation()], busy)).status, 200)
+        yield* hanging(busy)
+        yield* eventually("the key is above its share", bulk([creation()], busy), ({ status }) => status === 429)
+      })
+    )
+  )
+})
+
 layer(listening({ RATE_LIMIT_PER_SECOND: "5" }), live)("the rate limit", (it) => {
   it.effect("counts a bulk request once", () =>
     Effect.gen(function* () {
@@ -122,14 +138,14 @@ layer(listening({ RATE_LIMIT_PER_SECOND: "5" }), live)("the rate limit", (it) =>
 
 layer(listening({ KEY_SHARE: "0.5" }), live)("the share of a key", (it) => {
   it.effect(
-    "a key with 4 bulk requests in flight gets a 429 with Retry-After for the next; its other requests and another key work",
+    "a key with 2 of 4 bulk requests in flight gets a 429 with Retry-After for the next; its other requests and another key work",
     () =>
       Effect.scoped(
         Effect.gen(function* () {
           const { key, send } = yield* Wire
           const permissions = ["create:locations", "read:locations"] as const
           const [busy, calm] = [yield* key(permissions), yield* key(permissions)]
-          yield* Effect.replicateEffect(hanging(busy), 4)
+          yield* Effect.replicateEffect(hanging(busy), 2)
           const limited = yield* eventually(
             "the key is above its share",
             bulk([creation()], busy),
