@@ -1,10 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
+import { globSync, readFileSync } from "node:fs"
+import { join } from "node:path"
 import { Client, plan } from "../../src/client/Client.ts"
+import * as Ids from "../../src/client/Ids.ts"
 import { LocationId } from "../../src/domain/locations/Location.ts"
 import * as Responses from "./Responses.ts"
 import type { Response } from "./Responses.ts"
 
+const root = join(import.meta.dirname, "../..")
 const uuid = LocationId.make("0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30")
 const requestId = "trace-me:1"
 
@@ -17,6 +21,16 @@ const unavailable = [503, { _tag: "ServiceUnavailableError", message: "later" }]
 const written = { _tag: "Success", data: { uuid } }
 
 describe("typed client", () => {
+  it("the package has the constructor of every id", () => {
+    const files = globSync("src/domain/**/*.ts", { cwd: root })
+    const names = files.flatMap((file) =>
+      [...readFileSync(join(root, file), "utf8").matchAll(/^export const (\w+Id) = Uuid\.pipe/gm)].map(
+        ([, name]) => name!
+      )
+    )
+    assert.sameMembers(Object.keys(Ids), names)
+  })
+
   it.live("the client sends its key, prints filters in the grammar, and returns decoded values", () =>
     Effect.gen(function* () {
       const page = { _tag: "Success", data: [], pagination: { limit: 2, page: 1, total: 0, pageCount: 0 } }

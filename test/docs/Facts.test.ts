@@ -4,8 +4,10 @@ import { existsSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { commandFor } from "../../src/cli/Commands.ts"
 import { ModuleName } from "../../src/domain/catalog/ModuleName.ts"
+import { maxBodyBytes } from "../../src/api/Limits.ts"
 import { Permission } from "../../src/domain/keys/Permission.ts"
-import { NotAppliedError } from "../../src/domain/write/Bulk.ts"
+import { limits as planLimits } from "../../src/domain/plans/Plan.ts"
+import { maxBulkBytes, NotAppliedError } from "../../src/domain/write/Bulk.ts"
 import { commonErrors, InvalidAddressError, RangeNotSatisfiableError } from "../../src/domain/write/RequestErrors.ts"
 import { names } from "../../src/settings/Config.ts"
 import { document, operations } from "../support/contract/Documented.ts"
@@ -35,6 +37,45 @@ describe("The catalogue of errors", () => {
       [...tags!.matchAll(/`(\w+Error)`/g)].map(([, tag]) => `${status} ${tag}`)
     )
     assert.deepStrictEqual(listed.toSorted(), [...new Set([...ofOperations, ...others])].toSorted())
+  })
+})
+
+describe("The errors of any operation", () => {
+  /** The row of an error. */
+  const rowOf = (tag: string) => new RegExp(`^\\| \\d{3} \\| \`${tag}\` .+$`, "m").exec(read("docs/errors.md"))![0]
+
+  it("have the limits of bodies, and the types that an operation takes", () => {
+    const limits = [maxBodyBytes, maxBulkBytes, planLimits.fileBytes].map((bytes) => `${bytes / 1024 ** 2} MiB`)
+    assert.includeOrderedMembers(rowOf("PayloadTooLargeError").match(/\d+ MiB/g)!, limits)
+    const types = Object.keys(document.paths["/v1/plans"]!["post"]!.requestBody!.content)
+    const row = rowOf("UnsupportedMediaTypeError")
+    for (const type of types) assert.include(row, type)
+  })
+})
+
+describe("The guide to safe writes", () => {
+  it("names the operations that reject validate-only, and no others", () => {
+    const [sentence = ""] = /These reject the preference .+?\./s.exec(read("docs/safe-writes.md")) ?? []
+    const isNamed = (method: string, path: string) =>
+      spansOf(sentence).some((span) =>
+        span.startsWith("…")
+          ? path.startsWith("/v1/webhooks/") && path.endsWith(span.slice(1))
+          : span === `${method} ${path}` || path.startsWith(span)
+      )
+    const writes = operations.filter(({ method }) => method !== "GET")
+    for (const { method, path } of writes) {
+      const rejects = !document.paths[path]![method.toLowerCase()]!.parameters.some(({ name }) => name === "Prefer")
+      assert.strictEqual(isNamed(method, path), rejects, `${method} ${path}`)
+    }
+  })
+})
+
+describe("The guide to concepts", () => {
+  it("has the statuses of success", () => {
+    const [sentence = ""] = /A creation has status .+?\./.exec(read("docs/concepts.md")) ?? []
+    const statuses = operations.flatMap(({ answers }) => answers).map(({ status }) => status)
+    const ofSuccess = new Set(statuses.filter((status) => status >= 200 && status < 300))
+    assert.sameMembers(sentence.match(/\d{3}/g)!.map(Number), [...ofSuccess])
   })
 })
 
@@ -72,6 +113,25 @@ describe("The guide to keys", () => {
       ...spansOf(unused)
     ]
     assert.deepStrictEqual(listed.toSorted(), Permission.literals.toSorted())
+  })
+
+  it("names the operations that need another action than that of their method", () => {
+    const actions: Readonly<Record<string, string>> = { GET: "read", POST: "create", DELETE: "delete" }
+    const [update = "", erase = ""] = below(read("docs/keys-and-permissions.md"), "Permissions")
+      .split("need another action:")[1]!
+      .match(/^- .+(?:\n  .+)*/gm)!
+    const listed = [
+      ...spansOf(update).map((span) => `update ${span}`),
+      ...spansOf(erase).map((span) => `delete ${span}`)
+    ].filter((entry) => entry.includes("…"))
+    const needed = operations.flatMap(({ method, path, permissions }) => {
+      const [own = ""] = permissions.map((permission) => permission.split(":")[0]!)
+      // Every step of an upload needs `create`, as the table says.
+      if (own === "" || own === (actions[method] ?? "update") || path.startsWith("/v1/uploads")) return []
+      const last = path.split("/").at(-1)!
+      return [`${own} …/${method === "DELETE" ? "modules/{module}" : last}`]
+    })
+    assert.sameMembers(listed, [...new Set(needed)])
   })
 })
 

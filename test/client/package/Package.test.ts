@@ -38,6 +38,7 @@ describe("client package", () => {
   it("the eleven recipes of the README compile strictly", () => {
     const files = recipes().map(({ name }) => name)
     assert.lengthOf(files, 1 + 11)
+    assert.include(readFileSync(join(root, "src/client/README.md"), "utf8"), "\n## Eleven recipes\n")
     const options = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--noEmit"]
     const types = ["--module", "nodenext", "--target", "esnext", "--types", "node", "--skipLibCheck"]
     const { status, stdout } = spawnSync(

@@ -33,7 +33,7 @@ interface Path {
   readonly description: string
   readonly "x-required-permissions": ReadonlyArray<string>
   readonly parameters: ReadonlyArray<{ readonly in: string; readonly name: string; readonly schema: JsonSchema }>
-  readonly requestBody?: object
+  readonly requestBody?: { readonly content: Readonly<Record<string, object>> }
   readonly responses: Readonly<
     Record<string, { readonly content?: Readonly<Record<string, { readonly schema: JsonSchema }>> }>
   >
