@@ -28,8 +28,7 @@ type Failure = Types.unhandled | InvalidRequestError | UnsupportedMediaTypeError
 export const layer = Layer.sync(ErrorBoundary, () => {
   const reject = makeReject()
   return (respond, { endpoint }) => {
-    const decoded =
-      endpoint.payload.size === 0 || SlowBody.isSlow(endpoint) ? respond : Effect.andThen(checkBody(endpoint), respond)
+    const decoded = endpoint.payload.size === 0 ? respond : Effect.andThen(checkBody(endpoint), respond)
     return Effect.catch(
       announced(endpoint, endpoint.query === undefined ? Effect.andThen(checkNoQuery, decoded) : decoded),
       (
@@ -105,10 +104,10 @@ const decoderOf = (endpoint: HttpApiEndpoint.Top) => {
 /** The decoder of the platform would replace invalid UTF-8 with U+FFFD. */
 const checkBody = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
   const request = yield* HttpServerRequest.HttpServerRequest
-  // The platform rejects any other type itself, without reading the body.
-  if (!endpoint.payload.has(mediaTypeOf(request))) return
-  const encoding = request.headers["content-encoding"]
-  if (encoding !== undefined && encoding !== "identity") return yield* compressed
+  const { "content-encoding": encoding = "identity" } = request.headers
+  if (encoding !== "identity") return yield* compressed
+  // The handler reads a slow body. The platform rejects any other type itself, without reading the body.
+  if (SlowBody.isSlow(endpoint) || !endpoint.payload.has(mediaTypeOf(request))) return
   const place = yield* CurrentPlace
   // A body that arrives slowly holds no place of other keys; it counts in the share of its key.
   place.leave()

@@ -893,6 +893,17 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
           headers: { "content-type": "text/html" }
         })
         expectError(other, 415, "UnsupportedMediaTypeError")
+        for (const key of [undefined, unique("key")]) {
+          const compressed = yield* send("POST", "/v1/plans?resource=locations", {
+            raw: "\u001f\u008b",
+            headers: {
+              "content-type": "application/x-ndjson",
+              "content-encoding": "gzip",
+              ...(key === undefined ? {} : { "idempotency-key": key })
+            }
+          })
+          expectError(compressed, 415, "UnsupportedMediaTypeError")
+        }
         assert.deepStrictEqual(
           problemsOf(yield* send("POST", "/v1/plans?resource=locations", { raw: '{"name":"x"}' })),
           [400, "InvalidRequestError", " wrongType"]
