@@ -100,6 +100,25 @@ layer(service(), live)("a stream of events", (it) => {
     }).pipe(Effect.scoped)
   )
 
+  it.effect("has no erased values, behind a cursor before the erasure either", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      const stream = yield* open()
+      yield* create
+      yield* having(stream, 1)
+      const username = identifier()
+      const body = JSON.stringify({ username, email: `${username}@example.com`, firstName: "Unmistakable" })
+      const { body: created } = yield* send("POST", "/v1/users", { body })
+      yield* having(stream, 2)
+      assert.include(JSON.stringify(stream.events), "Unmistakable")
+      yield* send("DELETE", `/v1/users/${created.data.uuid}?erase=true`)
+      yield* having(stream, 4)
+      const later = yield* open(`?types=user.*&after=${stream.events[0]!.sentId}`)
+      yield* having(later, 3)
+      assert.notInclude(JSON.stringify(later.events), "Unmistakable")
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("goes on behind more logins than a page of the log reads", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql

@@ -21,6 +21,9 @@ export interface Follower {
   readonly wake: () => void
 }
 
+/** Whether an event says that values of earlier ones were removed. */
+const isErasure = ({ after }: StoredEvent) => after !== null && "erased" in after
+
 /** The last events of the log. Between their positions are those that the log does not return. */
 interface Tail {
   /** The position after which all events are here. */
@@ -49,6 +52,12 @@ export class ChangeFeed extends Context.Service<
       yield* Metric.update(followersGauge, 0)
 
       const append = ({ events, position }: EventPage, to: Tail) => {
+        // Values that were read before are no longer in the log.
+        if (events.some(isErasure)) {
+          to.events.length = 0
+          to.bytes = 0
+          to.start = to.end
+        }
         to.events.push(...events)
         to.end = position
         for (const event of events) to.bytes += event.bytes
