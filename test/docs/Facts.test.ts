@@ -7,7 +7,7 @@ import { ModuleName } from "../../src/domain/catalog/ModuleName.ts"
 import { maxBodyBytes } from "../../src/api/Limits.ts"
 import { Permission } from "../../src/domain/keys/Permission.ts"
 import { limits as planLimits } from "../../src/domain/plans/Plan.ts"
-import { maxBulkBytes, NotAppliedError } from "../../src/domain/write/Bulk.ts"
+import { maxBulkBytes, maxDataBytes, NotAppliedError } from "../../src/domain/write/Bulk.ts"
 import { commonErrors, InvalidAddressError, RangeNotSatisfiableError } from "../../src/domain/write/RequestErrors.ts"
 import { names } from "../../src/settings/Config.ts"
 import { document, operations } from "../support/contract/Documented.ts"
@@ -45,7 +45,9 @@ describe("The errors of any operation", () => {
   const rowOf = (tag: string) => new RegExp(`^\\| \\d{3} \\| \`${tag}\` .+$`, "m").exec(read("docs/errors.md"))![0]
 
   it("have the limits of bodies, and the types that an operation takes", () => {
-    const limits = [maxBodyBytes, maxBulkBytes, planLimits.fileBytes].map((bytes) => `${bytes / 1024 ** 2} MiB`)
+    const limits = [maxBodyBytes, maxBulkBytes, maxDataBytes, planLimits.fileBytes].map(
+      (bytes) => `${bytes / 1024 ** 2} MiB`
+    )
     assert.includeOrderedMembers(rowOf("PayloadTooLargeError").match(/\d+ MiB/g)!, limits)
     const types = Object.keys(document.paths["/v1/plans"]!["post"]!.requestBody!.content)
     const row = rowOf("UnsupportedMediaTypeError")
