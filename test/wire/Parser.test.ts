@@ -1,5 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { once } from "node:events"
+import { connect } from "node:net"
 import { isInRequestLine } from "../../src/http/transport/NodeServer.ts"
 import { rawRequests } from "./RawRequests.ts"
 import { type Answer, layer as listening, Wire } from "../support/wire/Wire.ts"
@@ -14,6 +16,26 @@ const assertEnvelope = (answer: Answer, label: string) => {
 }
 
 const host = "Host: waypost.test\r\n"
+
+/** The statuses of requests that one connection sends, each after an answer to the one before, once the service has closed it. */
+const statusesOf = async (port: number, requests: ReadonlyArray<string>) => {
+  // Half of it stays open, as that of a client that never closes its connections.
+  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true })
+  let text = ""
+  const statuses = () => [...text.matchAll(/HTTP\/1.1 (\d+)/g)].map(([, status]) => Number(status))
+  let sent = 0
+  const next = () => {
+    if (statuses().length === sent && sent < requests.length) socket.write(requests[sent++]!)
+  }
+  socket.on("data", (chunk) => {
+    text += String(chunk)
+    next()
+  })
+  next()
+  await once(socket, "end")
+  socket.destroy()
+  return statuses()
+}
 
 layer(listening(), { excludeTestServices: true })("HTTP parser", (it) => {
   it.effect.each([...rawRequests])("$label gets a single response: $becomes", ({ becomes, bytes, label }) =>
@@ -105,6 +127,26 @@ layer(listening(), { excludeTestServices: true })("HTTP parser", (it) => {
         assert.strictEqual(answers, 1, rest)
       }
     })
+  )
+
+  it.effect.each(["h2c", "websocket", "anything"])(
+    "a request with Upgrade: %s is an ordinary one: its body is read, its connection is kept, and is closed when it is idle",
+    (upgrade) =>
+      Effect.gen(function* () {
+        const { fullKey, port } = yield* Wire
+        const body = `{"name":"Upgrade","identifier":"upgrade-${upgrade}"}`
+        const upgrading = `${host}Authorization: ${fullKey}\r\nConnection: Upgrade\r\nUpgrade: ${upgrade}\r\n`
+        const begun = performance.now()
+        const statuses = yield* Effect.promise(() =>
+          statusesOf(port, [
+            `GET /healthz HTTP/1.1\r\n${upgrading}\r\n`,
+            `POST /v1/locations HTTP/1.1\r\n${upgrading}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+            `GET /v1/nothing HTTP/1.1\r\n${host}\r\n`
+          ])
+        )
+        assert.deepStrictEqual(statuses, [200, 201, 404])
+        assert.isBelow(performance.now() - begun, 12_000)
+      })
   )
 
   it.effect("the service still serves requests after malformed ones, and supports Expect: 100-continue", () =>

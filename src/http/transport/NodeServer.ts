@@ -114,6 +114,16 @@ const limitBody =
   }
 
 /**
+ * Answers a request to upgrade as any other one. Node would take the connection of such a request from its parser for a listener,
+ * which Effect adds, and no limit of a server holds for such a connection.
+ */
+const answerUpgrades = (server: Server) =>
+  server.on("newListener", (event) => {
+    // The event comes before the listener is added.
+    if (event === "upgrade") queueMicrotask(() => server.removeAllListeners("upgrade"))
+  })
+
+/**
  * The server listens before the service is ready, because URLs in responses contain the address it listens on. Requests
  * that arrive until then are held; without a listener Node would never answer them.
  */
@@ -164,6 +174,7 @@ export const make = (options: Options): Server => {
   server.on("checkContinue", limit)
   resetSlowReaders(server, options.readLimits)
   options.onDrain(() => silent.forEach((socket) => socket.destroy()))
+  answerUpgrades(server)
   holdUntilServed(server)
   return server
 }
