@@ -11,6 +11,16 @@ afterAll(remove)
 
 const meOf = async (url: string, key: string) => (await Service.callTo(url, key)("GET", "/v1/me")).status
 
+/** The status of a request, or 0 if the connection is refused, as it is before the port is open. */
+const statusOf = (port: number, headers: Readonly<Record<string, string>>) =>
+  new Promise<number>((resolve, reject) => {
+    const signal = AbortSignal.timeout(20_000)
+    const options = { host: "127.0.0.1", port, path: "/healthz", headers, agent: false, signal } as const
+    const sent = request(options, (response) => resolve(response.resume().statusCode!))
+    sent.on("error", (error) => (signal.aborted ? reject(error) : resolve(0)))
+    sent.end()
+  })
+
 describe("service process", () => {
   it("the service prints its URLs and, on the first start only, the key, and exits with 0 on SIGTERM", async () => {
     await using first = await Process.start({ DATA_DIR: folder })
@@ -26,22 +36,12 @@ describe("service process", () => {
     assert.strictEqual(await second.exited, 0)
   })
 
-  it("requests that arrive during the start are served as soon as the service is ready", async () => {
+  it("requests that arrive during the start, with Expect: 100-continue too, are served as soon as the service is ready", async () => {
     const port = await Process.freePort()
     const early: Array<Promise<number>> = []
     const knock = setInterval(() => {
-      // Before the port is open the connection is refused.
-      early.push(
-        fetch(`http://127.0.0.1:${port}/healthz`, { signal: AbortSignal.timeout(20_000) }).then(
-          ({ status }) => status,
-          refused
-        )
-      )
+      early.push(...[{}, { expect: "100-continue" }].map((headers) => statusOf(port, headers)))
     }, 50)
-    const refused = (error: Error) => {
-      if (error.name === "TimeoutError") throw error
-      return 0
-    }
     await using service = await Service.start({ PORT: String(port) }).finally(() => clearInterval(knock))
     const statuses = await Promise.all(early)
     assert.sameMembers([...new Set(statuses)], [0, 200])

@@ -128,14 +128,16 @@ const answerUpgrades = (server: Server) =>
  * that arrive until then are held; without a listener Node would never answer them.
  */
 const holdUntilServed = (server: Server) => {
-  const held: Array<readonly [IncomingMessage, ServerResponse]> = []
-  const hold = (...exchange: readonly [IncomingMessage, ServerResponse]) => held.push(exchange)
-  server.on("request", hold)
-  server.on("newListener", (event, listener) => {
-    if (event !== "request") return
-    server.off("request", hold)
-    for (const [request, response] of held.splice(0)) listener(request, response)
-  })
+  for (const name of ["request", "checkContinue"]) {
+    const held: Array<readonly [IncomingMessage, ServerResponse]> = []
+    const hold = (...exchange: readonly [IncomingMessage, ServerResponse]) => held.push(exchange)
+    server.on(name, hold)
+    server.on("newListener", (event, listener) => {
+      if (event !== name) return
+      server.off(name, hold)
+      for (const [request, response] of held.splice(0)) listener(request, response)
+    })
+  }
 }
 
 /**
