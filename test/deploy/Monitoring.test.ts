@@ -120,6 +120,24 @@ layer(listening(), live)("monitoring", (it) => {
     )
   }
 
+  it.effect("both proxies hide every path at which the service answers with its metrics", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      const paths = ["/metrics", "/metrics/", "/metrics?x", "/%6detrics", "//metrics", "/metrics//", "/metrics%2f"]
+      const statuses = yield* Effect.forEach(paths, (path) => send("GET", path, { key: null }))
+      const answered = paths.filter((_, index) => statuses[index]!.status === 200)
+      assert.deepStrictEqual(answered, paths.slice(0, 4))
+      const [, pattern = ""] = /location ~ (\S*metrics\S*) \{ return 404; \}/.exec(read("deploy/nginx.conf")) ?? []
+      const [, hidden = ""] = /@metrics path (.*)/.exec(read("deploy/Caddyfile")) ?? []
+      for (const path of answered) {
+        // Both proxies compare what is left of a path without its query and encoding.
+        const plain = decodeURIComponent(path).replace(/\?.*/, "")
+        assert.match(plain, new RegExp(pattern), path)
+        assert.include(hidden.split(" "), plain, path)
+      }
+    })
+  )
+
   it.effect("the guide has every alert with its severity, and no others", () =>
     Effect.sync(() => {
       const alerts = [...read("deploy/alerts.yml").matchAll(/- alert: (\w+)[^]*?severity: (\w+)/g)]

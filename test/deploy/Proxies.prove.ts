@@ -56,8 +56,18 @@ describe.each(["nginx", "caddy"] as const)("deploy: two instances behind %s", (p
     }
   })
 
-  it("hides the metrics", async () => {
-    assert.strictEqual((await proxy.send("GET", "/metrics")).status, 404)
+  it("hides the metrics, however their path is written", async () => {
+    const paths = [
+      "/metrics",
+      "/metrics/",
+      "/metrics?x",
+      "//metrics",
+      "/metrics//",
+      "/%6detrics",
+      "/metrics%2f",
+      "/METRICS"
+    ]
+    for (const path of paths) assert.strictEqual((await proxy.send("GET", `${proxy.url}${path}`)).status, 404, path)
   })
 
   it("passes on the parts of an upload without keeping them, and the file", async () => {
