@@ -17,6 +17,7 @@ import * as History from "./changes/History.ts"
 import * as Restore from "./changes/Restore.ts"
 import { groupRead } from "./Included.ts"
 import * as Envelope from "./Envelope.ts"
+import { limits, ofManyRecords } from "./Limits.ts"
 import * as Records from "./Records.ts"
 import * as Relations from "./Relations.ts"
 
@@ -82,7 +83,8 @@ export class GroupsApi extends HttpApiGroup.make("groups")
       )
     ),
     HttpApiEndpoint.delete("delete", "/:uuid", Records.remove(GroupId, GroupNotFoundError)).pipe(
-      operation("delete:groups", "Delete a group", "Removes the group and its memberships, but not its members.")
+      operation("delete:groups", "Delete a group", "Removes the group and its memberships, but not its members."),
+      limits(ofManyRecords)
     ),
     HttpApiEndpoint.get("listUsers", "/:uuid/users", Relations.list("groups", "users")).pipe(
       Relations.listing("groups", "users")

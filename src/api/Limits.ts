@@ -31,6 +31,9 @@ export interface Limits {
   readonly share: "bulk" | undefined
 }
 
+/** The limits of an operation that alters many records. */
+export const ofManyRecords = { answerMillis: 120_000 } as const satisfies Partial<Limits>
+
 /**
  * Whether reads of an endpoint or a group always go to the primary: what they read changes by the moment, or the service
  * itself changes it.

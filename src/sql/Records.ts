@@ -144,11 +144,15 @@ export const make = Effect.fnUntraced(function* <
     return rows.length > 0 ? Written.deleted(kind, idOf(uuid)) : yield* Effect.fail(notFound.of(uuid))
   })
 
+  /** Deletes a record that many others name, within a transaction: its statements have 120 s, as its request has. */
+  const removeNamed = (uuid: string, precondition: Precondition) =>
+    Effect.andThen(pooled`select set_config('statement_timeout', '120s', true)`, remove(uuid, precondition))
+
   /** The statements that write many records. */
   const batch = (options: BatchOptions) =>
     Batch.make({ manyWrites, pooled }, { kind, table, columns, writable, assignment }, options)
 
-  return { ...reads, guard, insert, patch, remove, batch }
+  return { ...reads, guard, insert, patch, remove, removeNamed, batch }
 })
 
 interface PatchedRow {

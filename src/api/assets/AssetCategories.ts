@@ -15,6 +15,7 @@ import * as Delta from "../changes/Delta.ts"
 import * as History from "../changes/History.ts"
 import * as Restore from "../changes/Restore.ts"
 import * as Envelope from "../Envelope.ts"
+import { limits, ofManyRecords } from "../Limits.ts"
 import * as Records from "../Records.ts"
 
 const uuid = { uuid: AssetCategoryId }
@@ -85,7 +86,8 @@ export class AssetCategoriesApi extends HttpApiGroup.make("assetCategories")
         "delete:meta-tags",
         "Delete an asset category",
         "Removes the category, also from its assets. Fails while it has child categories or meta tags apply to it."
-      )
+      ),
+      limits(ofManyRecords)
     )
   )
   .prefix("/v1/asset-categories")

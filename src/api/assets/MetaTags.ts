@@ -15,6 +15,7 @@ import * as Delta from "../changes/Delta.ts"
 import * as History from "../changes/History.ts"
 import * as Restore from "../changes/Restore.ts"
 import * as Envelope from "../Envelope.ts"
+import { limits, ofManyRecords } from "../Limits.ts"
 import * as Records from "../Records.ts"
 
 const uuid = { uuid: MetaTagId }
@@ -73,7 +74,8 @@ export class MetaTagsApi extends HttpApiGroup.make("metaTags")
       )
     ),
     HttpApiEndpoint.delete("delete", "/:uuid", Records.remove(MetaTagId, MetaTagNotFoundError)).pipe(
-      operation("delete:meta-tags", "Delete a meta tag", "Deletes the definition and its values of all assets.")
+      operation("delete:meta-tags", "Delete a meta tag", "Deletes the definition and its values of all assets."),
+      limits(ofManyRecords)
     )
   )
   .prefix("/v1/meta-tags")

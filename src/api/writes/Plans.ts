@@ -18,7 +18,7 @@ import { InvalidFilterError } from "../../domain/query/Filter.ts"
 import { requiresSome } from "../Authorization.ts"
 import { describe, group } from "../Describe.ts"
 import * as Envelope from "../Envelope.ts"
-import { limits, ReadsPrimary } from "../Limits.ts"
+import { limits, ofManyRecords, ReadsPrimary } from "../Limits.ts"
 import { integer, pages } from "../ListQuery.ts"
 import { rejects, takesPrecondition } from "./SafeWrites.ts"
 
@@ -156,7 +156,7 @@ export class PlansApi extends HttpApiGroup.make("plans")
         "Apply a plan",
         `Does exactly what the plan shows, in one transaction, or nothing. A plan that is applied again answers the same. ${writing} ${rows}`
       ),
-      limits({ answerMillis: 120_000 }),
+      limits(ofManyRecords),
       takesPrecondition
     ),
     HttpApiEndpoint.delete("delete", "/:uuid", {

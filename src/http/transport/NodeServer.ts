@@ -95,10 +95,10 @@ interface Options {
 const limitBody =
   ({ bodyMillis, limitsOf }: Options) =>
   (request: IncomingMessage, response: ServerResponse) => {
-    const { headers, socket, url = "" } = request
+    const { headers, method = "", socket, url = "" } = request
     const hasBody = headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
     if (!hasBody) return
-    if (limitsOf(url).hasSlowBody) {
+    if (limitsOf(method, url).hasSlowBody) {
       // The rest of a rejected body is not read; a client that keeps sending it must not hold the connection for ever.
       response.once("finish", () => {
         if (!request.complete) setTimeout(() => request.complete || socket.destroy(), bodyMillis).unref()

@@ -16,8 +16,8 @@ export class RouteTable extends Context.Service<
   RouteTable,
   {
     readonly routes: ReadonlyArray<Route>
-    /** The limits of the route at a URL. */
-    readonly limitsOf: (url: string) => Limits
+    /** The limits of the route of a method at a URL. */
+    readonly limitsOf: (method: string, url: string) => Limits
     /** Whether a path belongs to the contract. */
     readonly isOperation: (path: string) => boolean
   }
@@ -59,18 +59,24 @@ const routesOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   return routes
 }
 
+/** Whether a method is that of a route, or is answered for it. */
+const isOf = (method: string, route: string) =>
+  method === route || method === "OPTIONS" || (method === "HEAD" && route === "GET")
+
 /** What may follow a whole path: the router ignores a slash at the end. */
 const end = /^\/?(?:\?|$)/
 
 /** Compares only the routes that have limits of their own, because this runs for every request. */
 const lookupIn = (routes: ReadonlyArray<Route>, defaultLimits: Limits) => {
-  const special = routes.flatMap(({ limits, path }) => {
+  const special = routes.flatMap(({ limits, method, path }) => {
     const [prefix = path] = path.split(":")
-    return limits === undefined ? [] : [{ prefix, isExact: prefix === path, limits: { ...defaultLimits, ...limits } }]
+    if (limits === undefined) return []
+    return [{ route: method, prefix, isExact: prefix === path, limits: { ...defaultLimits, ...limits } }]
   })
-  return (url: string): Limits => {
-    for (const { isExact, limits, prefix } of special) {
-      if (url.startsWith(prefix) && (!isExact || end.test(url.slice(prefix.length)))) return limits
+  return (method: string, url: string): Limits => {
+    for (const { isExact, limits, prefix, route } of special) {
+      const isAt = url.startsWith(prefix) && (!isExact || end.test(url.slice(prefix.length)))
+      if (isAt && isOf(method, route)) return limits
     }
     return defaultLimits
   }

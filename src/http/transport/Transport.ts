@@ -112,7 +112,7 @@ export const layer = HttpRouter.middleware(
         }
         const error = invalid(request)
         if (error !== undefined) return Effect.succeed(finish(toResponse(error)))
-        const limits = limitsOf(request.url)
+        const limits = limitsOf(request.method, request.url)
         const counter = limits.inFlight === "parts" ? parts : inFlight
         if (limits.inFlight !== "exempt" && MutableRef.get(counter) >= maxInFlight)
           return delayRejection(() => finish(overloadedResponse))

@@ -122,7 +122,7 @@ export class AssetCategories extends Context.Service<
           return yield* transaction(pooled, isMoved ? Effect.andThen(pooled`${lockMovesSql}`, write) : write)
         }),
         delete: (uuid, precondition) => {
-          const remove = records.remove(uuid, precondition).pipe(
+          const remove = records.removeNamed(uuid, precondition).pipe(
             byConstraint({
               asset_categories_parent: () => inUse("Other categories stand below it; move or delete them first"),
               meta_tag_categories_category: () => inUse("Meta tags apply to it; take it out of their categories first")

@@ -172,7 +172,7 @@ export class MetaTags extends Context.Service<
           return yield* transaction(pooled, write)
         }),
         delete: (uuid, precondition) =>
-          transaction(pooled, Effect.andThen(pooled`${lockDefinitionsSql}`, records.remove(uuid, precondition)))
+          transaction(pooled, Effect.andThen(pooled`${lockDefinitionsSql}`, records.removeNamed(uuid, precondition)))
       })
     })
   )

@@ -102,7 +102,7 @@ export class Groups extends Context.Service<
           })
           return yield* inTransaction(patch, write)
         }),
-        delete: (uuid, precondition) => memberships.withRelationLock("groups", records.remove(uuid, precondition))
+        delete: (uuid, precondition) => memberships.withRelationLock("groups", records.removeNamed(uuid, precondition))
       })
     })
   )

@@ -332,6 +332,34 @@ const fill = Effect.fnUntraced(function* (kind: Kind) {
 })
 
 layer(TestServer.layer(), { excludeTestServices: true })("Large memberships", (it) => {
+  it.effect(
+    "the deletion of a group, an asset category or a meta tag has more than the five seconds of other statements",
+    () =>
+      Effect.gen(function* () {
+        const bodies = {
+          groups: { name: unique("group") },
+          asset_categories: { key: "large" },
+          meta_tag_definitions: { key: "large", type: "text", translations: [{ locale: "en", name: "Large" }] }
+        }
+        const paths = { groups: "groups", asset_categories: "asset-categories", meta_tag_definitions: "meta-tags" }
+        const tables = Object.keys(paths) as ReadonlyArray<keyof typeof paths>
+        yield* query(`create function wait() returns trigger language plpgsql as
+        $$ begin perform pg_sleep(5.5); return old; end $$`)
+        for (const table of tables)
+          yield* query(`create trigger wait before delete on ${table} for each row execute function wait()`)
+        const remove = Effect.fnUntraced(function* (table: keyof typeof paths) {
+          const created = yield* send("POST", `/v1/${paths[table]}`, { body: bodies[table] })
+          return yield* send("DELETE", `/v1/${paths[table]}/${created.body.data.uuid}`)
+        })
+        const answers = yield* Effect.forEach(tables, remove, { concurrency: 3 })
+        yield* query("drop function wait() cascade")
+        assert.deepStrictEqual(
+          answers.map(({ status }) => status),
+          [200, 200, 200]
+        )
+      })
+  )
+
   it.effect.each(kinds)("ten thousand %s are accepted for either owner, and one more is rejected", (member) =>
     Effect.gen(function* () {
       const all = yield* fill(member)

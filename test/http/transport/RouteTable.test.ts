@@ -13,13 +13,13 @@ import { Shares } from "../../../src/http/transport/Shares.ts"
 import * as Transport from "../../../src/http/transport/Transport.ts"
 import { settings } from "../../support/TestServer.ts"
 
-const limitsIn = (table: Layer.Layer<RouteTable>, url: string) =>
-  Effect.map(RouteTable, ({ limitsOf }) => limitsOf(url)).pipe(Effect.provide(table))
+const limitsIn = (table: Layer.Layer<RouteTable>, method: string, url: string) =>
+  Effect.map(RouteTable, ({ limitsOf }) => limitsOf(method, url)).pipe(Effect.provide(table))
 
 const service = RouteTable.layer(Api, [...Pages.routes, Files.route, UploadParts.route])
 
 describe("the route table", () => {
-  it.effect("has the limits that a route declares, and the defaults for all others", () =>
+  it.effect("has the limits that a method of a route declares, and the defaults for all others", () =>
     Effect.gen(function* () {
       const ordinary = {
         answerMillis: 20_000,
@@ -28,24 +28,39 @@ describe("the route table", () => {
         maxBodyBytes: undefined,
         share: undefined
       }
-      for (const [url, values] of [
-        ["/v1/uploads/complete-multi-part", { answerMillis: 3_600_000 }],
-        ["/v1/uploads/complete-multi-part?x=1", { answerMillis: 3_600_000 }],
-        ["/v1/uploads/complete-multi-part/", { answerMillis: 3_600_000 }],
-        ["/v1/uploads/complete-multi-part/?x=1", { answerMillis: 3_600_000 }],
-        ["/v1/uploads/complete-multi-part/x", {}],
-        ["/uploads/0198d9e4/1?expires=1", { answerMillis: 86_400_000, hasSlowBody: true, inFlight: "parts" }],
-        ["/healthz", { inFlight: "exempt" }],
-        ["/readyz", { inFlight: "exempt" }],
-        ["/healthzz", {}],
-        ["/v1/uploads/init-multi-part", {}],
-        ["/v1/locations", {}],
-        ["/v1/locations/bulk", { maxBodyBytes: 8 * 1024 * 1024, share: "bulk" }],
-        ["/v1/locations/bulk/", { maxBodyBytes: 8 * 1024 * 1024, share: "bulk" }],
-        ["/files/0198d9e4/a.png", {}],
-        ["/", {}]
+      for (const [method, url, values] of [
+        ["PUT", "/v1/uploads/complete-multi-part", { answerMillis: 3_600_000 }],
+        ["PUT", "/v1/uploads/complete-multi-part?x=1", { answerMillis: 3_600_000 }],
+        ["PUT", "/v1/uploads/complete-multi-part/", { answerMillis: 3_600_000 }],
+        ["PUT", "/v1/uploads/complete-multi-part/?x=1", { answerMillis: 3_600_000 }],
+        ["PUT", "/v1/uploads/complete-multi-part/x", {}],
+        ["PUT", "/uploads/0198d9e4/1?expires=1", { answerMillis: 86_400_000, hasSlowBody: true, inFlight: "parts" }],
+        ["GET", "/healthz", { inFlight: "exempt" }],
+        ["GET", "/readyz", { inFlight: "exempt" }],
+        ["GET", "/healthzz", {}],
+        ["POST", "/v1/uploads/init-multi-part", {}],
+        ["GET", "/v1/locations", {}],
+        ["POST", "/v1/locations/bulk", { maxBodyBytes: 8 * 1024 * 1024, share: "bulk" }],
+        ["POST", "/v1/plans/0198d9e4/apply", { answerMillis: 120_000 }],
+        ["GET", "/v1/plans/0198d9e4", {}],
+        ["POST", "/v1/locations/bulk/", { maxBodyBytes: 8 * 1024 * 1024, share: "bulk" }],
+        ["GET", "/files/0198d9e4/a.png", {}],
+        ["GET", "/", {}],
+        ["OPTIONS", "/uploads/0198d9e4/1", { answerMillis: 86_400_000, hasSlowBody: true, inFlight: "parts" }],
+        ["HEAD", "/healthz", { inFlight: "exempt" }],
+        ["GET", "/v1/locations/bulk", {}],
+        ["DELETE", "/v1/groups/0198d9e4", { answerMillis: 120_000 }],
+        ["DELETE", "/v1/asset-categories/0198d9e4", { answerMillis: 120_000 }],
+        ["DELETE", "/v1/meta-tags/0198d9e4", { answerMillis: 120_000 }],
+        ["PATCH", "/v1/groups/0198d9e4", {}],
+        ["PUT", "/v1/groups/0198d9e4/users", {}],
+        ["DELETE", "/v1/users/0198d9e4", {}]
       ] as const) {
-        assert.deepStrictEqual(yield* limitsIn(service, url), { ...ordinary, ...values } as never, url)
+        assert.deepStrictEqual(
+          yield* limitsIn(service, method, url),
+          { ...ordinary, ...values } as never,
+          `${method} ${url}`
+        )
       }
     })
   )
