@@ -18,6 +18,8 @@ export const maxBodyBytes = maxDataBytes
 export interface Limits {
   /** How long the answer may take, in milliseconds. */
   readonly answerMillis: number
+  /** How long it may take once a slow body has arrived, for which `answerMillis` is the time then. */
+  readonly afterBodyMillis: number | undefined
   /** Whether the body may arrive for as long as the answer may take, as the client's bandwidth allows. */
   readonly hasSlowBody: boolean
   /**

@@ -112,7 +112,12 @@ export class PlansApi extends HttpApiGroup.make("plans")
           `Compares a file with the records of a resource by their business keys, and keeps what would change; nothing is written. The file has at most ${planLimits.fileBytes / 1024 ** 2} MiB, and a row ${planLimits.rowLength / 1024 ** 2} MiB. ${writing} Rows that name users, locations or groups also need the permission to update these, and rows that set another \`role\` than the user has \`update:user-roles\`, if the service guards roles. A key has at most ${planLimits.live} plans that are not applied.`
         ),
         rejects("validate-only"),
-        limits({ ...planning, answerMillis: 720_000, maxBodyBytes: planLimits.fileBytes })
+        limits({
+          ...planning,
+          answerMillis: 600_000,
+          afterBodyMillis: ofManyRecords.answerMillis,
+          maxBodyBytes: planLimits.fileBytes
+        })
       )
       .annotateMerge(OpenApi.Transform.context(documented)),
     HttpApiEndpoint.get("get", "/:uuid", {

@@ -5,7 +5,7 @@ import { RouteLimits } from "../../api/Limits.ts"
 import { PayloadTooLargeError, RequestTimeoutError } from "../../domain/write/RequestErrors.ts"
 import { withMinRate } from "./MinRate.ts"
 import { CurrentPlace } from "../transport/InFlight.ts"
-import { TimeLimits } from "../transport/Timeout.ts"
+import { BodyArrived, TimeLimits } from "../transport/Timeout.ts"
 
 /** Whether the body of an endpoint is read as it arrives, and no timer of the server limits it. */
 export const isSlow = ({ annotations }: HttpApiEndpoint.Top) =>
@@ -33,9 +33,11 @@ export const make = Effect.map(TimeLimits, ({ body: idle, bodyRate: averagedOver
   const arriving = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     const place = yield* CurrentPlace
     place.leave()
+    const arrived = yield* BodyArrived
     return request.stream.pipe(
       Stream.timeoutOrElse({ duration: idle, orElse: () => Stream.fail(stalled) }),
-      withMinRate({ rate: minRate, averagedOver, slow: tooSlow })
+      withMinRate({ rate: minRate, averagedOver, slow: tooSlow }),
+      Stream.onEnd(Effect.sync(arrived))
     )
   })
 

@@ -35,6 +35,7 @@ export class RouteTable extends Context.Service<
         const paths = new Set<string>(operations.map(({ path }) => path))
         const limitsOf = lookupIn(routes, {
           answerMillis,
+          afterBodyMillis: undefined,
           hasSlowBody: false,
           inFlight: "requests",
           maxBodyBytes: undefined,

@@ -32,8 +32,15 @@ const graceMillis = 100
 
 const interrupted = Effect.interrupt
 
+/** Runs when the slow body of the current request has arrived. */
+export const BodyArrived = Context.Reference<() => void>("waypost/http/transport/Timeout/BodyArrived", {
+  defaultValue: () => () => undefined
+})
+
 interface TimeLimit {
   readonly millis: number
+  /** The time from the moment when a slow body has arrived, if it has one of its own. */
+  readonly afterBodyMillis: number | undefined
   /** Runs before the response is sent, with the context of the work. */
   readonly onAnswer: (context: Context.Context<never>) => void
   /** Runs when the work has ended, which can be after the response. */
@@ -45,14 +52,19 @@ interface TimeLimit {
  * once: so the app has a fiber of its own, the response does not wait for it, and it counts as in flight until it has
  * ended. Timers cost a fifth of a race.
  */
-export const withTimeout = (app: App, context: Context.Context<never>, { millis, onAnswer, onEnd }: TimeLimit): App =>
+export const withTimeout = (
+  app: App,
+  context: Context.Context<never>,
+  { afterBodyMillis, millis, onAnswer, onEnd }: TimeLimit
+): App =>
   Effect.callback<HttpServerResponse.HttpServerResponse, unknown>((resume) => {
     const noting = Effect.withFiber<void>(({ context }) => {
       onAnswer(context)
       return Effect.void
     })
-    const fiber = Effect.runForkWith(context)(Effect.onExit(app, () => noting))
+    let isEnding = false
     const interrupt = () => {
+      isEnding = true
       fiber.interruptUnsafe()
       timer = setTimeout(() => {
         onAnswer(fiber.context)
@@ -60,7 +72,15 @@ export const withTimeout = (app: App, context: Context.Context<never>, { millis,
       }, graceMillis)
     }
     let timer = setTimeout(interrupt, millis)
+    const bodyArrived = () => {
+      if (isEnding) return
+      clearTimeout(timer)
+      timer = setTimeout(interrupt, afterBodyMillis)
+    }
+    const known = afterBodyMillis === undefined ? context : Context.add(context, BodyArrived, bodyArrived)
+    const fiber = Effect.runForkWith(known)(Effect.onExit(app, () => noting))
     fiber.addObserver((exit) => {
+      isEnding = true
       clearTimeout(timer)
       onEnd()
       resume(exit)

@@ -129,6 +129,7 @@ export const layer = HttpRouter.middleware(
             : Context.add(known, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes))
         const answered = withTimeout(app, sized, {
           millis: limits.answerMillis,
+          afterBodyMillis: limits.afterBodyMillis,
           onAnswer: (context) => (route = labelOf(context)),
           onEnd: place.leave
         }).pipe(

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Api } from "../../../src/api/Api.ts"
@@ -7,6 +7,7 @@ import { limits } from "../../../src/api/Limits.ts"
 import * as Files from "../../../src/http/routes/Files.ts"
 import * as Pages from "../../../src/http/routes/Pages.ts"
 import * as UploadParts from "../../../src/http/routes/UploadParts.ts"
+import * as SlowBody from "../../../src/http/streams/SlowBody.ts"
 import { InFlight } from "../../../src/http/transport/InFlight.ts"
 import { RouteTable } from "../../../src/http/transport/RouteTable.ts"
 import { Shares } from "../../../src/http/transport/Shares.ts"
@@ -18,15 +19,37 @@ const limitsIn = (table: Layer.Layer<RouteTable>, method: string, url: string) =
 
 const service = RouteTable.layer(Api, [...Pages.routes, Files.route, UploadParts.route])
 
+/** Serves routes in memory with the limits of a table; returns the statuses of requests. */
+const serve = Effect.fnUntraced(function* (
+  table: Layer.Layer<RouteTable>,
+  ...routes: ReadonlyArray<Layer.Layer<never, never, HttpRouter.HttpRouter>>
+) {
+  const app = Layer.mergeAll(Transport.layer, ...routes).pipe(
+    Layer.provide([table, InFlight.layer, Shares.layer.pipe(Layer.provide(settings())), settings()])
+  )
+  const { dispose, handler } = HttpRouter.toWebHandler(app, { disableLogger: true })
+  yield* Effect.addFinalizer(() => Effect.promise(dispose))
+  return (path: string, sent?: RequestInit) =>
+    Effect.promise(async () => (await handler(new Request(`http://waypost.test${path}`, sent))).status)
+})
+
 describe("the route table", () => {
   it.effect("has the limits that a method of a route declares, and the defaults for all others", () =>
     Effect.gen(function* () {
       const ordinary = {
         answerMillis: 20_000,
+        afterBodyMillis: undefined,
         hasSlowBody: false,
         inFlight: "requests",
         maxBodyBytes: undefined,
         share: undefined
+      }
+      const planning = {
+        answerMillis: 600_000,
+        afterBodyMillis: 120_000,
+        hasSlowBody: true,
+        maxBodyBytes: 50 * 1024 * 1024,
+        share: "bulk"
       }
       for (const [method, url, values] of [
         ["PUT", "/v1/uploads/complete-multi-part", { answerMillis: 3_600_000 }],
@@ -41,6 +64,7 @@ describe("the route table", () => {
         ["POST", "/v1/uploads/init-multi-part", {}],
         ["GET", "/v1/locations", {}],
         ["POST", "/v1/locations/bulk", { maxBodyBytes: 8 * 1024 * 1024, share: "bulk" }],
+        ["POST", "/v1/plans?resource=locations", planning],
         ["POST", "/v1/plans/0198d9e4/apply", { answerMillis: 120_000 }],
         ["GET", "/v1/plans/0198d9e4", {}],
         ["POST", "/v1/locations/bulk/", { maxBodyBytes: 8 * 1024 * 1024, share: "bulk" }],
@@ -79,24 +103,44 @@ describe("the route table", () => {
       const slow = HttpApi.make("slow").add(
         HttpApiGroup.make("slow").add(HttpApiEndpoint.get("never", "/never").pipe(limits({ answerMillis: 50 })))
       )
-      const routes = Layer.mergeAll(
+      const statusOf = yield* serve(
+        RouteTable.layer(slow, []),
         HttpRouter.add("GET", "/never", Effect.never),
-        HttpRouter.add("GET", "/later", Effect.as(Effect.sleep("200 millis"), HttpServerResponse.text("late"))),
-        Transport.layer
-      ).pipe(
-        Layer.provide([
-          RouteTable.layer(slow, []),
-          InFlight.layer,
-          Shares.layer.pipe(Layer.provide(settings())),
-          settings()
-        ])
+        HttpRouter.add("GET", "/later", Effect.as(Effect.sleep("200 millis"), HttpServerResponse.text("late")))
       )
-      const { dispose, handler } = HttpRouter.toWebHandler(routes, { disableLogger: true })
-      const statusOf = (path: string) => Effect.promise(() => handler(new Request(`http://waypost.test${path}`)))
-      const [never, later] = yield* Effect.all([statusOf("/never"), statusOf("/later")])
-      assert.strictEqual(never.status, 503)
-      assert.strictEqual(later.status, 200)
-      yield* Effect.promise(dispose)
-    })
+      assert.deepStrictEqual(yield* Effect.all([statusOf("/never"), statusOf("/later")]), [503, 200])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("gives an answer the time after a slow body that its endpoint declares, once the body has arrived", () =>
+    Effect.gen(function* () {
+      const hasSlowBody = true
+      const slow = HttpApi.make("slow").add(
+        HttpApiGroup.make("slow").add(
+          HttpApiEndpoint.post("short", "/short").pipe(
+            limits({ hasSlowBody, answerMillis: 60_000, afterBodyMillis: 50 })
+          ),
+          HttpApiEndpoint.post("long", "/long").pipe(
+            limits({ hasSlowBody, answerMillis: 500, afterBodyMillis: 60_000 })
+          )
+        )
+      )
+      const { read } = yield* SlowBody.make
+      const add = (path: "/short" | "/long", work: Effect.Effect<void>) =>
+        HttpRouter.add("POST", path, (request) =>
+          Effect.flatMap(read(request), Stream.runDrain).pipe(
+            Effect.orDie,
+            Effect.andThen(work),
+            Effect.as(HttpServerResponse.text("planned"))
+          )
+        )
+      const statusOf = yield* serve(
+        RouteTable.layer(slow, []),
+        add("/short", Effect.never),
+        add("/long", Effect.sleep("1 second"))
+      )
+      const sent = { method: "POST", body: "a body" }
+      assert.deepStrictEqual(yield* Effect.all([statusOf("/short", sent), statusOf("/long", sent)]), [503, 200])
+    }).pipe(Effect.scoped)
   )
 })
