@@ -1,5 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { connect } from "node:net"
+import { Sql } from "../../src/sql/Sql.ts"
+import { eventually } from "../support/Until.ts"
 import { type Answer, layer as listening, type Sent, Wire } from "../support/wire/Wire.ts"
 
 const uuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
@@ -15,9 +18,42 @@ const assertError = (answer: Answer, status: number, tag: string, label = "") =>
 /** A location as JSON of exactly `bytes` bytes, padded with white space. */
 const bodyOf = (identifier: string, bytes: number) => JSON.stringify({ name: "Sized", identifier }).padEnd(bytes, " ")
 
+/** How many answers each status of requests to the list of locations has, by the metrics. */
+const listed = Effect.map(
+  Effect.flatMap(Wire, ({ send }) => send("GET", "/metrics", { key: null })),
+  ({ text }) => {
+    const counts = text.matchAll(/^http_request_duration_seconds_count\{(.*)\} (\d+)$/gm)
+    const ofList = [...counts].filter(([, labels]) => labels!.includes('route="/v1/locations"'))
+    const of = (status: number) =>
+      ofList.reduce((sum, [, labels, count]) => sum + (labels!.includes(`status="${status}"`) ? Number(count) : 0), 0)
+    return { hungUp: of(499), unavailable: of(503) }
+  }
+)
+
 layer(listening(), { excludeTestServices: true })("transport", (it) => {
   const send = (method: string, path: string, sent?: Sent) =>
     Effect.flatMap(Wire, ({ send }) => send(method, path, sent))
+
+  it.effect("a request whose client hangs up before the answer is counted as 499, and not as 503", () =>
+    Effect.gen(function* () {
+      const { fullKey, port } = yield* Wire
+      const { pooled } = yield* Sql
+      const before = yield* listed
+      const lock = Effect.andThen(pooled`lock table locations in access exclusive mode`, Effect.never)
+      yield* Effect.forkScoped(pooled.withTransaction(lock))
+      yield* eventually(
+        "the table is locked",
+        pooled`select from pg_locks where relation = 'locations'::regclass and mode = 'AccessExclusiveLock' and granted`,
+        (locks) => locks.length > 0
+      )
+      const socket = connect(port, "127.0.0.1")
+      socket.write(`GET /v1/locations HTTP/1.1\r\nHost: waypost.test\r\nAuthorization: ${fullKey}\r\n\r\n`)
+      yield* Effect.sleep("300 millis")
+      socket.destroy()
+      const after = yield* eventually("the request is counted", listed, ({ hungUp }) => hungUp > before.hungUp)
+      assert.deepStrictEqual(after, { hungUp: before.hungUp + 1, unavailable: before.unavailable })
+    }).pipe(Effect.scoped)
+  )
 
   it.effect("an unknown path is a RouteNotFoundError for every method and key", () =>
     Effect.gen(function* () {

@@ -158,6 +158,13 @@ export const isRouteNotFound = (cause: Cause.Cause<unknown>): boolean =>
       reason.error.reason._tag === "RouteNotFound"
   )
 
+/** Whether the client closed its connection before its answer. */
+const hasHungUp = (cause: Cause.Cause<unknown>) =>
+  cause.reasons.some((reason) => reason._tag === "Interrupt" && reason.annotations.has(HttpServerError.ClientAbort.key))
+
+/** No client gets it; it is counted. */
+const hungUp = HttpServerResponse.empty({ status: 499 })
+
 /** How long a full disk of the database is not logged again, in milliseconds: every write fails while it is full. */
 const fullMillis = 60_000
 
@@ -187,7 +194,7 @@ export const makeRecover = () => {
           return Effect.as(Effect.annotateLogs(report(answer, failure), { requestId }), response)
         }
       }
-      if (Cause.hasInterruptsOnly(cause)) return Effect.succeed(toResponse(timedOut))
+      if (Cause.hasInterruptsOnly(cause)) return Effect.succeed(hasHungUp(cause) ? hungUp : toResponse(timedOut))
       return Effect.logError("Request failed", cause).pipe(
         Effect.annotateLogs({ requestId }),
         Effect.as(toResponse(internal))
