@@ -214,6 +214,29 @@ layer(service(), live)("a stream of events", (it) => {
     }).pipe(Effect.scoped)
   )
 
+  it.effect("the time for which a request waits is not in the metrics", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      const { body: page } = yield* send("GET", "/v1/events?order=desc&limit=1")
+      const answered = Effect.map(send("GET", "/metrics", { key: null }), ({ text }) => {
+        const of = (suffix: string) =>
+          Number(
+            new RegExp(`^http_request_duration_seconds_${suffix}\\{.*"/v1/events",status="200"} (\\S+)$`, "m").exec(
+              text
+            )?.[1]
+          )
+        return { count: of("count"), seconds: of("sum") }
+      })
+      const before = yield* answered
+      const began = performance.now()
+      yield* send("GET", `/v1/events?wait=2&types=post.deleted&after=${page.cursor}`)
+      assert.isAbove(performance.now() - began, 1900)
+      const after = yield* answered
+      assert.strictEqual(after.count, before.count + 1)
+      assert.isBelow(after.seconds - before.seconds, 1)
+    })
+  )
+
   it.effect("rejects a cursor that was changed with 400, and a parameter that it does not have", () =>
     Effect.gen(function* () {
       const answers = yield* Effect.all([

@@ -1,5 +1,5 @@
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { IncomingMessage } from "node:http"
 import { CurrentShare } from "../../domain/keys/Share.ts"
@@ -49,6 +49,7 @@ export class Streams extends Context.Service<
           if (!shares.take(share, "streams")) return yield* tooMany
           place.leave()
           place.leaveShare()
+          place.lastsSince = yield* Clock.currentTimeNanos
           const response = nodeResponseOf(yield* HttpServerRequest.HttpServerRequest)
           const expectEnd = () => void setTimeout(() => response?.writableFinished || response?.destroy(), endMillis)
           const onDrain = () => {

@@ -12,11 +12,19 @@ interface Place {
   readonly leave: () => void
   /** Ends the part of the request in the share of its key. */
   leaveShare: () => void
+  /** Since when the request lasts, as a stream or to wait for events, in nanoseconds; that is not the time of its answer. */
+  lastsSince: bigint | undefined
 }
 
 /** The place of the current request. A request whose body is arriving has none, and neither has a rejected one. */
 export const CurrentPlace = Context.Reference<Place>("waypost/http/transport/InFlight/CurrentPlace", {
-  defaultValue: () => ({ share: undefined, enter: () => true, leave: () => undefined, leaveShare: () => undefined })
+  defaultValue: () => ({
+    share: undefined,
+    enter: () => true,
+    leave: () => undefined,
+    leaveShare: () => undefined,
+    lastsSince: undefined
+  })
 })
 
 /** A place that is taken in a count, which has at most `max`. */
@@ -26,6 +34,7 @@ export const placeIn = (count: MutableRef.MutableRef<number>, max: number): Plac
   return {
     share: undefined,
     leaveShare: () => undefined,
+    lastsSince: undefined,
     enter: () => {
       if (isTaken) return true
       if (MutableRef.get(count) >= max) return false

@@ -101,8 +101,8 @@ export const layer = HttpRouter.middleware(
         const began = clock.currentTimeNanosUnsafe()
         const requestId = requestIdOf(request)
         let route = "none"
-        const finish = (response: HttpServerResponse.HttpServerResponse) => {
-          const seconds = Number(clock.currentTimeNanosUnsafe() - began) / 1e9
+        const finish = (response: HttpServerResponse.HttpServerResponse, ended = clock.currentTimeNanosUnsafe()) => {
+          const seconds = Number(ended - began) / 1e9
           record(context, { method: request.method, route, status: response.status, seconds })
           const headers = headersOf(response, requestId)
           return HttpServerResponse.setHeaders(
@@ -139,7 +139,7 @@ export const layer = HttpRouter.middleware(
               ? Effect.succeed(otherMethod(request.method, request.url) ?? toResponse(noRoute))
               : recover(cause, requestId)
           ),
-          Effect.map(finish)
+          Effect.map((response) => finish(response, place.lastsSince))
         )
         return logsRequests
           ? Effect.tap(answered, ({ status }) =>
