@@ -68,6 +68,8 @@ const maxImageBytes = 32 * 1024 * 1024
 export class Renderer extends Context.Service<
   Renderer,
   {
+    /** Fails for a type of files that cannot be drawn here, before one of them is read. */
+    check(mimeType: string): Effect.Effect<void, NotRenderableError>
     render(
       source: Source,
       wanted: ReadonlyArray<Wanted>
@@ -85,6 +87,10 @@ export class Renderer extends Context.Service<
         const fs = yield* FileSystem.FileSystem
         const path = yield* Path.Path
         const searchPath = yield* Effect.orDie(Config.String("PATH").pipe(Config.withDefault("/usr/bin:/bin")))
+        const hasFfmpeg = RendererProcess.hasFfmpeg(searchPath).pipe(
+          Effect.provideService(FileSystem.FileSystem, fs),
+          Effect.provideService(Path.Path, path)
+        )
         const sandbox = yield* RendererSandbox.detect
         const options = { idle, jobs, searchPath, sandbox, program: RendererProcess.main }
         const turn = yield* RendererTurns.make(options)
@@ -136,10 +142,17 @@ export class Renderer extends Context.Service<
             : new RenderFailedError({ message: `The image cannot be made: ${answer.reason}` })
         })
 
-        const render = Effect.fn("Renderer.render")(function* (source: Source, wanted: ReadonlyArray<Wanted>) {
-          const format = Formats.format(source.mimeType)
+        const formatOf = Effect.fnUntraced(function* (mimeType: string) {
+          const format = Formats.format(mimeType)
           if (format === undefined)
-            return yield* new NotRenderableError({ message: `Files of the type ${source.mimeType} are not drawn` })
+            return yield* new NotRenderableError({ message: `Files of the type ${mimeType} are not drawn` })
+          if (format.kind === "video" && !(yield* hasFfmpeg))
+            return yield* new NotRenderableError({ message: "There is no ffmpeg to read videos" })
+          return format
+        })
+
+        const render = Effect.fn("Renderer.render")(function* (source: Source, wanted: ReadonlyArray<Wanted>) {
+          const format = yield* formatOf(source.mimeType)
           const limit = format.kind === "vector" ? maxDrawingTime : maxTime
           return yield* renderIn(turn, source, wanted, timeLimit ?? limit)
         })
@@ -164,7 +177,8 @@ export class Renderer extends Context.Service<
             })
           )
         )
-        return Renderer.of({ render, prepareNext: turn.prepareNext, icon })
+        const check = (mimeType: string) => Effect.asVoid(formatOf(mimeType))
+        return Renderer.of({ check, render, prepareNext: turn.prepareNext, icon })
       })
     )
   static readonly layer = Renderer.layerWith({})

@@ -59,7 +59,7 @@ export interface StartOptions {
 }
 
 /** Whether one of the folders has ffmpeg, the only program that a decoder starts. */
-const hasFfmpeg = Effect.fnUntraced(function* (searchPath: string) {
+export const hasFfmpeg = Effect.fnUntraced(function* (searchPath: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const name = process.platform === "win32" ? "ffmpeg.exe" : "ffmpeg"

@@ -106,6 +106,7 @@ export class Thumbnails extends Context.Service<
 
       /** Whether the file was rendered before its turn ended. */
       const render = Effect.fnUntraced(function* (file: StoredFile, wanted: ReadonlyArray<Wanted>, share: string) {
+        yield* renderer.check(file.mimeType)
         const path = yield* storage.localFile(storageKey(file.uuid))
         const drawn = yield* turns.draw(share, renderer.render({ path, mimeType: file.mimeType }, wanted))
         if (Option.isNone(drawn)) return false

@@ -1,6 +1,6 @@
 import type { GetObjectCommandOutput } from "@aws-sdk/client-s3"
 import { Effect, Layer, Option, Stream } from "effect"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Readable } from "node:stream"
@@ -21,8 +21,35 @@ export const layer = (options: S3Options): Layer.Layer<Storage> =>
       const objects = objectsIn(bucket)
       const uploads = S3Uploads.make(bucket, objects.size)
       return Storage.of({ ...objects, ...uploads, writeFile: S3Files.writer(bucket, objects.write, uploads) })
-    })
+    }).pipe(Effect.tap(removeOldCopies))
   )
+
+/** The folders of copies on this machine, with the pid of the process that made each. */
+const copyFolder = { prefix: `waypost-object-${process.pid}-`, form: /^waypost-object-(\d+)-/ }
+
+const isRunning = (pid: number) => {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    // It may belong to another user.
+    return error instanceof Error && "code" in error && error.code === "EPERM"
+  }
+}
+
+/** Whether the process that made a folder has ended. In a container, the next process often has its pid. */
+const isLeft = async (folder: string, pid: number) =>
+  pid === process.pid ? (await stat(folder)).mtimeMs < performance.timeOrigin : pid > 0 && !isRunning(pid)
+
+/** Removes the copies of processes that were killed. */
+const removeOldCopies = Effect.gen(function* () {
+  for (const name of yield* attempt(() => readdir(tmpdir()))) {
+    const folder = join(tmpdir(), name)
+    const pid = Number(copyFolder.form.exec(name)?.[1] ?? 0)
+    const remove = async () =>
+      void ((await isLeft(folder, pid)) && (await rm(folder, { recursive: true, force: true })))
+    yield* Effect.ignore(attempt(remove))
+  }
+}).pipe(Effect.ignore)
 
 const objectsIn = ({ at, Bucket, call, patience, prefix }: Bucket) => {
   const of = (key: string) => Effect.map(objectKey(key), (key) => ({ Bucket, Key: at(key) }))
@@ -71,7 +98,7 @@ const objectsIn = ({ at, Bucket, call, patience, prefix }: Bucket) => {
 
   const localFile = Effect.fn("S3Storage.localFile")(function* (key: string) {
     const folder = yield* Effect.acquireRelease(
-      attempt(() => mkdtemp(join(tmpdir(), "waypost-object-"))),
+      attempt(() => mkdtemp(join(tmpdir(), copyFolder.prefix))),
       (folder) => Effect.ignore(attempt(() => rm(folder, { recursive: true, force: true })))
     )
     const file = yield* temporaryFile(folder)

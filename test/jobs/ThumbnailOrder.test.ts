@@ -39,6 +39,7 @@ const stage = (patience: string | number) => {
   const numberOf = (path: string) => path.slice(-1)
   const services = Layer.mergeAll(
     Layer.mock(Renderer, {
+      check: () => Effect.void,
       render: ({ path }, wanted) =>
         Effect.suspend(() => {
           const job = Deferred.makeUnsafe<void, RenderFailedError>()

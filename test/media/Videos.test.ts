@@ -3,7 +3,14 @@ import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
 import { execFileSync, spawnSync } from "node:child_process"
 import { join } from "node:path"
 import sharp from "sharp"
+import { FileId } from "../../src/domain/assets/File.ts"
 import { NotRenderableError, Renderer } from "../../src/media/Renderer.ts"
+import { Files, type StoredFile } from "../../src/repositories/assets/Files.ts"
+import { ApiKeys } from "../../src/services/ApiKeys.ts"
+import { Thumbnails } from "../../src/services/Thumbnails.ts"
+import { Storage, StorageUnavailableError } from "../../src/storage/Storage.ts"
+import { unknownUuid } from "../support/requests/Requests.ts"
+import * as TestServer from "../support/TestServer.ts"
 import { quarters, nonImages } from "../support/MediaFixtures.ts"
 import { assertColor, assertImages, colorAt, every, preview, render, rendererLayer } from "./Rendering.ts"
 
@@ -98,7 +105,48 @@ if (hasFfmpeg)
     )
   })
 
+const noFfmpeg = rendererLayer().pipe(
+  Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ PATH: "/nonexistent" })))
+)
+
+const stored = (mimeType: string): StoredFile => ({
+  uuid: FileId.make(unknownUuid),
+  fileName: "a",
+  extension: "",
+  mimeType,
+  size: 100,
+  sha256: "",
+  pathName: "a",
+  processing: "pending"
+})
+
 describe("videos without ffmpeg", () => {
+  it.live("a video is rejected before it is copied, and a picture is not", () => {
+    const copied: Array<string> = []
+    const rendered: Array<unknown> = []
+    const services = Layer.mergeAll(
+      noFfmpeg,
+      Layer.mock(ApiKeys, {}),
+      Layer.mock(Files, { rendered: (_, { processing }) => Effect.sync(() => void rendered.push(processing)) }),
+      Layer.mock(Storage, {
+        localFile: (key) =>
+          Effect.suspend(() => {
+            copied.push(key)
+            return Effect.fail(new StorageUnavailableError({ message: "The file is not copied" }))
+          }),
+        size: () => Effect.succeedNone
+      }),
+      TestServer.settings()
+    )
+    return Effect.gen(function* () {
+      const thumbnails = yield* Thumbnails
+      yield* thumbnails.make(stored("video/mp4"))
+      assert.deepStrictEqual([copied, rendered], [[], ["failed"]])
+      assert.instanceOf(yield* Effect.flip(thumbnails.make(stored("image/png"))), StorageUnavailableError)
+      assert.lengthOf(copied, 1)
+    }).pipe(Effect.provide(Thumbnails.layer.pipe(Layer.provide(services))))
+  })
+
   it.live("without ffmpeg videos are rejected and pictures are rendered", () =>
     Effect.gen(function* () {
       for (const [mimeType] of Object.values(types)) {
@@ -107,10 +155,6 @@ describe("videos without ffmpeg", () => {
         assert.include(error.message, "no ffmpeg")
       }
       yield* assertImages((yield* render(quarters().png(), "image/png", every)).images, every)
-    }).pipe(
-      Effect.provide(
-        rendererLayer().pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ PATH: "/nonexistent" }))))
-      )
-    )
+    }).pipe(Effect.provide(noFfmpeg))
   )
 })

@@ -1,11 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Duration, Effect, Exit, Fiber, Layer, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
+import { spawnSync } from "node:child_process"
+import { mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { Readable } from "node:stream"
 import { bytesOf } from "../../src/storage/S3Body.ts"
 import type { S3Options } from "../../src/storage/S3Client.ts"
 import * as S3Storage from "../../src/storage/S3Storage.ts"
 import { Storage } from "../../src/storage/Storage.ts"
+import { eventually } from "../support/Until.ts"
 import { failingStore, type Fault } from "../support/storage/StubStore.ts"
 
 const shortTimeouts = { timeouts: { connection: 200, request: 400, total: 1000 } }
@@ -187,6 +192,45 @@ describe("failing S3 store", () => {
       yield* Effect.sleep("300 millis")
       assert.strictEqual(seen.requests, 1)
     })
+  )
+
+  it.live("copies of files that a killed process left are removed at the start, and no others", () =>
+    Effect.gen(function* () {
+      const { options } = yield* failingStore("stops in the middle")
+      const storage = yield* storageOf(options)
+      yield* Effect.forkScoped(Effect.exit(storage.localFile(upload.key)))
+      const own = `waypost-object-${process.pid}-`
+      const copies = Effect.promise(async () =>
+        (await readdir(tmpdir())).filter((name) => /^waypost-object-\d+-/.test(name))
+      )
+      const current = yield* eventually(
+        "the file is copied",
+        Effect.map(copies, (names) => names.find((name) => name.startsWith(own))),
+        (name) => name !== undefined
+      )
+      const [ended, earlier, other] = [
+        `waypost-object-${spawnSync("true").pid}-a`,
+        `${own}a`,
+        `waypost-object-${process.ppid}-a`
+      ]
+      for (const name of [ended, earlier, other]) {
+        const folder = join(tmpdir(), name)
+        yield* Effect.acquireRelease(
+          Effect.promise(() => mkdir(folder)),
+          () => Effect.promise(() => rm(folder, { recursive: true, force: true }))
+        )
+        yield* Effect.promise(() => writeFile(join(folder, "copy"), "copy"))
+      }
+      // A process that had the pid of this one.
+      const before = new Date(performance.timeOrigin - 1000)
+      yield* Effect.promise(() => utimes(join(tmpdir(), earlier), before, before))
+      yield* storageOf(options)
+      const left = yield* copies
+      assert.deepStrictEqual(
+        [current!, ended, earlier, other].map((name) => left.includes(name)),
+        [true, false, false, true]
+      )
+    }).pipe(Effect.scoped)
   )
 
   it.live("an unreachable store is reported with the bucket and the endpoint", () =>

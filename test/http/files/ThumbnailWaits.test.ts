@@ -26,6 +26,7 @@ const stage = (values: Readonly<Record<string, string>> = {}) => {
   const written = new Set<string>()
   const services = Layer.mergeAll(
     Layer.mock(Renderer, {
+      check: () => Effect.void,
       render: (_, wanted) => Effect.as(Deferred.await(finished), { images: wanted.map(() => new Uint8Array(1)) }),
       prepareNext: Effect.void,
       icon: () => Effect.succeed(new Uint8Array(2))
