@@ -286,6 +286,20 @@ layer(service({ MAX_STREAMS: "4", KEY_SHARE: "0.5" }), live)("the limits of stre
   )
 })
 
+layer(service({ KEY_SHARE: "0.01", LOCALES: "en,nl" }), live)("a share of fewer bytes than one event", (it) => {
+  it.effect("a stream sends an event with more bytes than the share of its key has unread ones", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      const stream = yield* open()
+      const body = `<p>${"€".repeat(120_000)}</p>`
+      const translations = ["en", "nl"].map((locale) => ({ locale, title: "Large", body }))
+      const created = yield* send("POST", "/v1/posts", { body: JSON.stringify({ type: "news", translations }) })
+      assert.strictEqual(created.status, 201, created.text.slice(0, 300))
+      yield* having(stream, 1)
+    }).pipe(Effect.scoped)
+  )
+})
+
 layer(service({ MAX_IN_FLIGHT: "2", KEY_SHARE: "1", DATABASE_POOL_SIZE: "3" }), live)(
   "a process with streams",
   (it) => {

@@ -12,6 +12,12 @@ const uuidForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const until = <E, R>(ask: Effect.Effect<Answer, E, R>, holds: (value: Answer) => boolean) =>
   eventually("the expected answer arrives", ask, holds)
 
+/** A post of more than a hundredth of the unread bytes of a process; the service has the locales en and nl. */
+const largePost = {
+  type: "news",
+  translations: ["en", "nl"].map((locale) => ({ locale, title: "Large", body: `<p>${"€".repeat(120_000)}</p>` }))
+}
+
 /** A request of a key with an incomplete body, which is in flight until the socket is destroyed. */
 const hang = (key: string, path = "/v1/locations", header = "") =>
   Effect.flatMap(Wire, ({ port }) =>
@@ -106,6 +112,21 @@ layer(listening({ MAX_IN_FLIGHT: "4", KEY_SHARE: "0.5" }), live)("share of a key
         assert.strictEqual((yield* send("GET", "/v1/locations", { key: calm })).status, 200)
       })
     )
+  )
+})
+
+layer(listening({ KEY_SHARE: "0.01", LOCALES: "en,nl" }), live)("a share of fewer bytes than one answer", (it) => {
+  it.effect("a key gets an answer with more bytes than its share of unread ones, if it has read the others", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      const created = yield* send("POST", "/v1/posts", { body: JSON.stringify(largePost) })
+      assert.strictEqual(created.status, 201, created.text.slice(0, 300))
+      for (const _ of [1, 2]) {
+        const post = yield* send("GET", `/v1/posts/${created.body.data.uuid}`)
+        assert.strictEqual(post.status, 200, post.text.slice(0, 300))
+        assert.isAbove(Number(post.headers["content-length"]), 700_000)
+      }
+    })
   )
 })
 

@@ -89,9 +89,11 @@ export class Shares extends Context.Service<
           // A share of everything has only the limit of the process.
           const part = KEY_SHARE * tally.weight
           const max = part >= 1 ? Infinity : Math.ceil(limits[resource] * part)
+          // An answer alone may have more bytes than all of them, or it would never be sent.
+          const exceeds = (held: number, max: number) => held + amount > max && (held > 0 || resource !== "unreadBytes")
           // The places of `InFlight` limit the requests of the process.
-          const isFull = resource !== "requests" && used[resource] + amount > limits[resource]
-          if (isFull || tally.used[resource] + amount > max) return false
+          const isFull = resource !== "requests" && exceeds(used[resource], limits[resource])
+          if (isFull || exceeds(tally.used[resource], max)) return false
           tally.used[resource] += amount
           used[resource] += amount
           return true
