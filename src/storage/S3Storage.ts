@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { Readable } from "node:stream"
 import { append, attempt, temporaryFile } from "./Durable.ts"
 import { isObjectKey, objectKey } from "./ObjectKey.ts"
+import { isRunning } from "./Processes.ts"
 import { bytesOf } from "./S3Body.ts"
 import { type Bucket, connect, notUnderstood, orWhen, type S3Options } from "./S3Client.ts"
 import * as S3Files from "./S3Files.ts"
@@ -27,24 +28,16 @@ export const layer = (options: S3Options): Layer.Layer<Storage> =>
 /** The folders of copies on this machine, with the pid of the process that made each. */
 const copyFolder = { prefix: `waypost-object-${process.pid}-`, form: /^waypost-object-(\d+)-/ }
 
-const isRunning = (pid: number) => {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    // It may belong to another user.
-    return error instanceof Error && "code" in error && error.code === "EPERM"
-  }
-}
-
 /** Whether the process that made a folder has ended. In a container, the next process often has its pid. */
 const isLeft = async (folder: string, pid: number) =>
-  pid === process.pid ? (await stat(folder)).mtimeMs < performance.timeOrigin : pid > 0 && !isRunning(pid)
+  pid === process.pid ? (await stat(folder)).mtimeMs < performance.timeOrigin : !isRunning(pid)
 
 /** Removes the copies of processes that were killed. */
 const removeOldCopies = Effect.gen(function* () {
   for (const name of yield* attempt(() => readdir(tmpdir()))) {
     const folder = join(tmpdir(), name)
-    const pid = Number(copyFolder.form.exec(name)?.[1] ?? 0)
+    const pid = Number(copyFolder.form.exec(name)?.[1])
+    if (Number.isNaN(pid)) continue
     const remove = async () =>
       void ((await isLeft(folder, pid)) && (await rm(folder, { recursive: true, force: true })))
     yield* Effect.ignore(attempt(remove))

@@ -1,5 +1,6 @@
 import { Effect, FileSystem, Option, Schedule, Schema } from "effect"
 import { hostname } from "node:os"
+import { isRunning } from "../../storage/Processes.ts"
 
 /** Another process keeps the mirror up to date. */
 export class LockedError extends Schema.TaggedError<LockedError>()("LockedError", { message: Schema.String }) {}
@@ -15,16 +16,6 @@ const startOf = Effect.fnUntraced(function* (pid: number) {
   // The name of the program, in parentheses, can have spaces.
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? ""
 })
-
-const isRunning = (pid: number) => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    // It may belong to another user.
-    return error instanceof Error && "code" in error && error.code === "EPERM"
-  }
-}
 
 /** Whether the owner of a lock may still be running. That of another host is not known. */
 const isHeld = Effect.fnUntraced(function* ({ host, pid, started }: Owner) {

@@ -1,6 +1,6 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Option, Redacted } from "effect"
+import { Effect, Layer, Option, Redacted } from "effect"
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -116,8 +116,7 @@ describe("waypost mirror", () => {
     })
     const key = Option.some(Redacted.make(running.env.WAYPOST_API_KEY))
     const update = Mirror.update("groups", file, 1).pipe(
-      Effect.provide(Connection.layer({ url: running.proxy.url, key })),
-      Effect.provide(NodeServices.layer)
+      Effect.provide(Layer.provideMerge(Connection.layer({ url: running.proxy.url, key }), NodeServices.layer))
     )
     assert.isTrue(await Effect.runPromise(Effect.isFailure(update)))
     found.push(state())
