@@ -65,7 +65,7 @@ export const make = (client: Client["Service"], names: Names) => {
     if (settings === null) {
       return yield* Effect.catchIf(
         allowed(call("delete", name)({ params })),
-        ({ _tag }) => _tag === "ModuleNotActiveError",
+        ({ _tag }) => _tag === "ModuleNotActiveError" || _tag === "ModuleIncompatibleWithProductTypeError",
         () => Effect.void
       )
     }

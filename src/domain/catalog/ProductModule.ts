@@ -123,7 +123,7 @@ const TemplateIssue = Schema.Struct({
   path: Schema.String,
   code: Schema.String.annotate({
     description:
-      "`noOutputs`, `missingDimensions`, `unknownSourcePath`, `fixedWithoutValue`, `noChoices` or `unknownCategory`."
+      "`noOutputs`, `missingDimensions`, `unknownSourcePath`, `fixedWithoutValue`, `noChoices`, `unknownCategory` or `duplicate`."
   }),
   message: Schema.String
 }).annotate({ identifier: "TemplateIssue" })

@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import type { Json } from "../../domain/files/Json.ts"
-import type { ModuleName } from "../../domain/catalog/ModuleName.ts"
+import { ModuleName } from "../../domain/catalog/ModuleName.ts"
 import { complete, type Problem } from "../../domain/write/Completion.ts"
 import type { Kind } from "../../domain/write/Markers.ts"
 import { type References, referencesIn, resolve } from "../../domain/write/References.ts"
@@ -128,12 +128,16 @@ interface FoundModules {
   > | null
 }
 
+/** The modules of a parent that its variants do not have. */
+const notInherited = ModuleName.literals.filter((module) => !inherits("variant", module))
+
 const modulesOf = (uuids: ReadonlyArray<string>) => sql`
   with found as materialized (
     select distinct on (p.uuid, m.module) p.uuid, p.type, m.module, m.product_uuid as owner, m.settings,
       ${timestampJson(sql`m.edited_at`)} as "editedAt"
     from products p join product_modules m on m.product_uuid in (p.uuid, p.parent_uuid)
-    where p.uuid = any (${uuids}::uuid[]) order by p.uuid, m.module, m.product_uuid = p.uuid desc
+    where p.uuid = any (${uuids}::uuid[]) and (m.product_uuid = p.uuid or m.module <> all (${notInherited}::text[]))
+    order by p.uuid, m.module, m.product_uuid = p.uuid desc
   ) select case when (select coalesce(sum(octet_length(settings::text)), 0) from found) + ${sql.literal(String(variantBytes))} * (
       select count(*) from found f join products v on v.parent_uuid = f.owner where f.module = 'variants'
     ) <= ${sql.literal(String(maxMebibytes * 1024 * 1024))}

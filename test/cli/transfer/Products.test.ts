@@ -130,6 +130,20 @@ describe("waypost import and export of products", () => {
     assert.deepInclude(await moduleOf("WHOLE", "price"), { amountMinor: 100 })
   })
 
+  it("an import passes over a null for a module that a product of the type cannot have", async () => {
+    const path = file("parent.ndjson", [
+      {
+        type: "variantParent",
+        identifier: "NO-STOCK",
+        name: "No stock",
+        modules: { price: { model: "free" }, stock: null }
+      }
+    ])
+    assert.include((await imported(path)).out, "1 created")
+    assert.deepInclude(await moduleOf("NO-STOCK", "price"), { model: "free" })
+    assert.include((await imported(path)).out, "1 unchanged")
+  })
+
   it("an import reports errors in modules by their path in the row, and the product stays a draft", async () => {
     const row = (identifier: string, modules: Json, rest: Json = {}) => ({
       type: "default",

@@ -130,6 +130,10 @@ layer(TestServer.layer(), { excludeTestServices: true })("Variants", (it) => {
         body.data.map((product: any) => variantsOf(product).length),
         [1800, 1800, 1800, 1800, 1800]
       )
+      // The module of a parent with its variants is no module of these.
+      const ofOne = yield* send("GET", `/v1/products?filter=parentUuid:equals:${parents[0]}&include=modules&limit=100`)
+      assert.strictEqual(ofOne.status, 200)
+      assert.lengthOf(ofOne.body.data, 100)
     })
   )
 

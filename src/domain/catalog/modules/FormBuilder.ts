@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { matching } from "../../schema/Checks.ts"
 import { distinct } from "../../schema/Distinct.ts"
 import * as PatternCost from "../../schema/PatternCost.ts"
-import { Email, text } from "../../schema/Fields.ts"
+import { Email, storable, text } from "../../schema/Fields.ts"
 import { flag, inOrder, list, partUuid, position, translations, unless } from "../ModuleFields.ts"
 import { withDefault } from "../../write/Markers.ts"
 import * as Module from "../ModuleShape.ts"
@@ -23,6 +23,7 @@ const FieldKey = Schema.String.check(
 
 /** An expression of RE2: it takes time in proportion to the text, whatever the text. */
 const Pattern = Schema.String.check(
+  storable(),
   Schema.isMaxLength(200, { expected: "at most 200 characters", code: "tooLong" }),
   Schema.makeFilter<string>((pattern) => pattern.length > 200 || PatternCost.writtenOut(pattern) <= 2000, {
     expected: "an expression whose counted repetitions are at most 2000 characters when written out",

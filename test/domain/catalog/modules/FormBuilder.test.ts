@@ -90,7 +90,10 @@ describe("the form builder module", () => {
         ),
         [validation({ pattern: `(${long(190)}){1000}` }), "fields.0.validation.pattern tooLong"],
         [validation({ pattern: "a{0,1000}".repeat(20) }), "fields.0.validation.pattern tooLong"],
-        [validation({ pattern: long(201) }), "fields.0.validation.pattern tooLong"]
+        [validation({ pattern: long(201) }), "fields.0.validation.pattern tooLong"],
+        ...["a\0b", "a\ud800b"].map(
+          (pattern) => [validation({ pattern }), "fields.0.validation.pattern invalidCharacters"] as const
+        )
       )
     ))
 
