@@ -71,6 +71,30 @@ describe("forms of the console in a browser", () => {
     await context.close()
   })
 
+  it("a product is created and edited, and chosen posts are edited at once, without lists that stay empty", async () => {
+    const { context, page } = await visit("/products/new")
+    await page.locator("#root_type").selectOption("default")
+    await page.getByLabel("Identifier").fill("MUG-1")
+    await page.locator("#root_name").fill("Mok")
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByRole("heading", { name: "Mok" }).waitFor()
+    await page.getByRole("link", { name: "Edit" }).click()
+    await page.locator("#root_name").fill("Mok van steen")
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByRole("heading", { name: "Mok van steen" }).waitFor()
+    const post = (title: string) => ({ type: "news", translations: [{ locale: "en-GB", title }] })
+    const posts = [await service.create("/v1/posts", post("Een")), await service.create("/v1/posts", post("Twee"))]
+    await page.goto(`${service.url}/console/posts`)
+    await page.getByLabel("Select all that are loaded").check()
+    await page.getByRole("button", { name: "Edit selected" }).click()
+    const dialog = page.getByRole("dialog")
+    await dialog.locator("#root_pinned").check()
+    await dialog.getByRole("button", { name: "Save" }).click()
+    await page.getByText("2 records changed").waitFor()
+    for (const uuid of posts) assert.isTrue((await service.call("GET", `/v1/posts/${uuid}`)).body.data.pinned)
+    await context.close()
+  })
+
   it("records that are no longer in the view are no longer chosen", async () => {
     for (const name of ["Keuze een", "Keuze twee"]) await service.create("/v1/groups", { name })
     const { context, page } = await visit("/groups?filter=name:contains:een")

@@ -68,6 +68,8 @@ const RecordForm = ({ action, conflict, initial, send }: Props) => {
       formData={data}
       extraErrors={errorsOf(error, failure?.data)}
       extraErrorsBlockSubmit={false}
+      // An optional list with an empty element would be sent, as one without elements.
+      experimental_defaultFormStateBehavior={{ arrayMinItems: { populate: "requiredOnly" } }}
       noHtml5Validate
       disabled={isBusy}
       onChange={(event) => setData((event.formData ?? {}) as Json)}
