@@ -24,6 +24,8 @@ export interface Operation {
   readonly summary: string
   readonly description: string
   readonly query: ReadonlyArray<Parameter>
+  /** What the parameter `include` can name. */
+  readonly included: ReadonlyArray<string>
   /** The schema of the body. */
   readonly payload: Schema.Top | undefined
   /** The values of a record that the answer has. */
@@ -46,6 +48,11 @@ const membersOf = (schema: Schema.Top | undefined): ReadonlyArray<Parameter> => 
     const description = Schema.resolveAnnotations(Schema.make(type))?.description
     return { name: String(name), description: typeof description === "string" ? description : undefined }
   })
+}
+
+const includedBy = (query: Schema.Top | undefined): ReadonlyArray<string> => {
+  const parameters = query === undefined ? [] : fieldsOf(Schema.toType(query))
+  return parameters.find(({ path }) => path === "include")?.values ?? []
 }
 
 /** The values of the records in `data`: each of its elements in a page, itself in the answer of one record. */
@@ -91,6 +98,7 @@ export const operations = (): ReadonlyArray<Operation> => {
         summary: Context.getOrUndefined(mergedAnnotations, OpenApi.Summary) ?? "",
         description: Context.getOrUndefined(mergedAnnotations, OpenApi.Description) ?? "",
         query: membersOf(query),
+        included: includedBy(query),
         payload,
         ...recordIn(success)
       })

@@ -1,5 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Browser, Page } from "playwright-core"
+import { createClient, type UploadOptions } from "../../src/client/promise/PromiseClient.ts"
 import * as Service from "../support/Service.ts"
 import { until } from "../support/Until.ts"
 import { launch } from "./Browser.ts"
@@ -33,6 +34,17 @@ const answer = (page: Page, { isYes }: { readonly isYes: boolean }) => {
   })
   return questions
 }
+
+/** Uploads a file and creates its asset. */
+const upload = async (name: string, members: UploadOptions) => {
+  const client = createClient({ url: service.url, key: service.key })
+  const { uuid } = await client.assets.upload(new File([name], `${name}.txt`, { type: "text/plain" }), members)
+  return uuid
+}
+
+/** The fields of a form for the elements of a list. */
+const listIn = (page: Page, title: string) =>
+  page.locator("fieldset.array").filter({ has: page.locator("legend", { hasText: title }) })
 
 const focused = (page: Page) => page.evaluate<string>("document.activeElement.textContent")
 
@@ -92,6 +104,59 @@ describe("forms of the console in a browser", () => {
     await dialog.getByRole("button", { name: "Save" }).click()
     await page.getByText("2 records changed").waitFor()
     for (const uuid of posts) assert.isTrue((await service.call("GET", `/v1/posts/${uuid}`)).body.data.pinned)
+    await context.close()
+  })
+
+  it("the form of an asset begins with its categories and its times, and warns when another client changed them", async () => {
+    for (const key of ["flyers", "posters"]) {
+      await service.create("/v1/asset-categories", { key, translations: [{ locale: "en-GB", name: key }] })
+    }
+    const times = { validFrom: "2030-01-01T10:00:00.000Z", validUntil: "2031-01-01T10:00:00.000Z" }
+    const uuid = await upload("folder", { categories: ["flyers"], ...times })
+    const path = `/v1/assets/${uuid}?include=categories,validFrom,validUntil`
+    const { context, page } = await visit(`/assets/${uuid}/edit`)
+    const categories = listIn(page, "Categories")
+    assert.strictEqual(await categories.getByRole("textbox").inputValue(), "flyers")
+    await categories.getByRole("button", { name: "Add" }).click()
+    await categories.getByRole("textbox").nth(1).fill("posters")
+    await service.call("PATCH", `/v1/assets/${uuid}`, { validUntil: "2032-01-01T10:00:00.000Z" })
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByText("Another client changed this record").waitFor()
+    await page.getByRole("button", { name: "Save mine anyway" }).click()
+    await page.getByText("Saved").waitFor()
+    const { body: added } = await service.call("GET", path)
+    assert.sameMembers(added.data.categories, ["flyers", "posters"])
+    await page.getByRole("link", { name: "Edit" }).click()
+    await page.getByLabel("Valid until").fill("")
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByText("Saved").nth(1).waitFor()
+    const { body: cleared } = await service.call("GET", path)
+    assert.strictEqual(cleared.data.validFrom, times.validFrom)
+    assert.isUndefined(cleared.data.validUntil)
+    await context.close()
+  })
+
+  it("the form of a webhook begins with whether it is active, and the form of a group leaves its members to their lists", async () => {
+    const webhook = await service.create("/v1/webhooks", {
+      url: "https://93.184.216.34/events",
+      types: ["group.*"],
+      active: false
+    })
+    const { context, page } = await visit(`/webhooks/${webhook}/edit`)
+    const active = page.locator("#root_active")
+    await active.waitFor()
+    assert.isFalse(await active.isChecked())
+    await active.check()
+    await page.getByRole("button", { name: "Save" }).click()
+    await active.waitFor({ state: "detached" })
+    assert.strictEqual((await service.call("GET", `/v1/webhooks/${webhook}`)).body.data.state, "active")
+    await page.getByRole("link", { name: "Edit" }).click()
+    await active.waitFor()
+    assert.isTrue(await active.isChecked())
+    const group = await service.create("/v1/groups", { name: "Leden" })
+    await page.goto(`${service.url}/console/groups/${group}/edit`)
+    await page.locator("#root_name").waitFor()
+    assert.strictEqual(await page.locator("fieldset.array").count(), 0)
     await context.close()
   })
 
@@ -168,10 +233,7 @@ describe("forms of the console in a browser", () => {
   it("a problem of an element of a list is shown at this element, also if one before it is empty", async () => {
     const { context, page } = await visit("/posts/new")
     await page.locator("#root_type").selectOption("news")
-    const translations = page
-      .locator("fieldset.array")
-      .filter({ has: page.locator("legend", { hasText: "Translations" }) })
-    await translations.getByRole("button", { name: "Add" }).click()
+    await listIn(page, "Translations").getByRole("button", { name: "Add" }).click()
     await page.locator("#root_translations_1_title").fill("A title without a locale")
     await page.getByRole("button", { name: "Save" }).click()
     await page.locator("#root_translations_1_locale__error").waitFor()

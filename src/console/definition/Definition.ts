@@ -59,6 +59,8 @@ export interface Resource {
   readonly actions: Readonly<Partial<Record<ActionName, Action>>>
   readonly relations: ReadonlyArray<Relation>
   readonly modules: ReadonlyArray<Module>
+  /** The members of its form that a read answers only with `include`. */
+  readonly included: ReadonlyArray<string>
   /** The columns that a file with records of the resource may have; empty if files cannot be compared with them. */
   readonly imported: ReadonlyArray<Field>
   /** Whether the list takes `openAt`. */

@@ -13,7 +13,8 @@ import {
   type Relation,
   type Resource
 } from "./Definition.ts"
-import { defaultOf, type Documented, documented, valuesOf } from "./OpenApiDocument.ts"
+import { formsOf } from "./FormSchemas.ts"
+import { defaultOf, type Documented, documented, isNode, valuesOf } from "./OpenApiDocument.ts"
 
 /** The members that name a record to people, the best first. */
 const labels = [
@@ -119,6 +120,12 @@ const actionsOf = (name: string): Resource["actions"] => {
   return Object.fromEntries(actionNames.flatMap((key) => (found[key] === undefined ? [] : [[key, found[key]]])))
 }
 
+const includedOf = ({ group }: Operation, all: ReadonlyArray<Operation>) => {
+  const members = formsOf().forms[`${group}.update`]?.["properties"]
+  const get = all.find((operation) => operation.group === group && operation.verb === "get")
+  return (get?.included ?? []).filter((member) => isNode(members) && member in members)
+}
+
 /** What a plan compares, by the body that creates a record. */
 const importedOf = (name: string, all: ReadonlyArray<Operation>) => {
   const create = all.find(({ resource, verb }) => resource === name && verb === "create")
@@ -149,6 +156,7 @@ const resourceOf = (
     actions: actionsOf(name),
     relations,
     modules: modulesOf(name),
+    included: includedOf(operation, all),
     imported: importedOf(name, all),
     hasOpeningHours: query.some((parameter) => parameter.name === "openAt"),
     hasSelection: query.some((parameter) => parameter.name === "fields")

@@ -1,6 +1,6 @@
 import { referencesKey } from "../../domain/write/Markers.ts"
 import { type Forms, type FormSchema, resourcesKey } from "./Definition.ts"
-import { bodyOf, documented, isNode, type Node, schemas } from "./OpenApiDocument.ts"
+import { bodyOf, type Documented, documented, isNode, type Node, schemas } from "./OpenApiDocument.ts"
 
 const prefix = "#/components/schemas/"
 
@@ -52,14 +52,16 @@ const converter = () => {
     return withResources(convertMembers(value), value[referencesKey])
   }
 
-  /** A list of words of an enumeration is a set of checkboxes. */
-  const isChoice = ({ items }: Node): boolean => {
-    const converted = convert(items)
-    if (!isNode(converted)) return false
+  /** What a schema is converted to, without a reference. */
+  const resolve = (value: unknown): FormSchema => {
+    const converted = convert(value)
+    if (!isNode(converted)) return {}
     const reference = converted["$ref"]
-    const schema = typeof reference === "string" ? definitions[reference.replace("#/$defs/", "")] : converted
-    return Array.isArray(schema?.["enum"])
+    return typeof reference === "string" ? (definitions[reference.replace("#/$defs/", "")] ?? {}) : converted
   }
+
+  /** A list of words of an enumeration is a set of checkboxes. */
+  const isChoice = ({ items }: Node): boolean => Array.isArray(resolve(items)["enum"])
 
   const convertMembers = (node: Node): FormSchema => {
     const members = Object.entries(node).filter(([name]) => !isLeftOut(name) && name !== "properties")
@@ -82,17 +84,25 @@ const converter = () => {
     return name
   }
 
-  return { convert, definitions }
+  return { convert, definitions, resolve }
+}
+
+/** Without the members that lists of their own replace: a form begins without them, and would remove those that there are. */
+const withoutRelations = ({ path }: Documented, { properties, ...form }: FormSchema): FormSchema => {
+  const isRelation = (name: string) =>
+    documented.some((other) => other.method === "put" && other.path === `${path}/${name}`)
+  const own = Object.entries(isNode(properties) ? properties : {}).filter(([name]) => !isRelation(name))
+  return { ...form, properties: Object.fromEntries(own) }
 }
 
 /** What operations that write a record take, as schemas of forms. */
 export const formsOf = (): Forms => {
-  const { convert, definitions } = converter()
+  const { convert, definitions, resolve } = converter()
   const forms = documented
     .filter(({ method, name }) => method !== "get" && name !== "bulk")
     .flatMap((operation) => {
       const body = bodyOf(operation)
-      const converted = body === undefined ? undefined : convert(body)
+      const converted = operation.name === "update" ? withoutRelations(operation, resolve(body)) : convert(body)
       return isNode(converted) ? [[`${operation.group}.${operation.name}`, converted] as const] : []
     })
   return { forms: Object.fromEntries(forms), definitions }

@@ -13,6 +13,10 @@ export interface Read {
   readonly etag: string | undefined
 }
 
+/** What a form begins with. The member `active` of a webhook is answered as its `state`. */
+const initialOf = ({ group }: Action, record: Json): Json =>
+  group === "webhooks" ? { ...record, active: record["state"] === "active" } : record
+
 interface Props {
   readonly action: Action
   readonly uuid: string
@@ -47,7 +51,7 @@ const EditForm = ({ action, queryKey, read, saved, uuid }: Props) => {
     <RecordForm
       key={begun.etag}
       action={action}
-      initial={begun.record}
+      initial={initialOf(action, begun.record)}
       send={write}
       conflict={(force) => (
         <p className="actions">

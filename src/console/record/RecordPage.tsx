@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useLocation } from "wouter"
 import { messageOf } from "../shell/Failure.tsx"
 import { Loaded } from "../shell/Loaded.tsx"
-import { call, labelOf, textOf } from "../data/Calls.ts"
+import { call, type Json, labelOf, textOf } from "../data/Calls.ts"
 import type { Resource } from "../definition/Definition.ts"
 import type { Read } from "../form/EditForm.tsx"
 import { useSession } from "../session/Session.tsx"
@@ -28,9 +28,14 @@ const useRecord = (resource: Resource, uuid: string) => {
   return useQuery({
     queryKey: keyOf(resource, uuid),
     queryFn: async ({ signal }): Promise<Read> => {
-      const { data, error, etag } = await call(client, resource.actions.get!, uuid, {}, { signal }).result()
-      if (error !== undefined) throw error
-      return { record: data, etag }
+      const get = (query: Json) => call(client, resource.actions.get!, uuid, query, { signal })
+      for (;;) {
+        const more = resource.included.length === 0 ? undefined : await get({ include: resource.included })
+        const { data, error, etag } = await get({}).result()
+        if (error !== undefined) throw error
+        // Only the answer without `include` has a tag for writes, which stands for the values of both if both are of one time.
+        if (more === undefined || more["editedAt"] === data["editedAt"]) return { record: { ...more, ...data }, etag }
+      }
     }
   })
 }
