@@ -136,6 +136,26 @@ describe("forms of the console in a browser", () => {
     await context.close()
   })
 
+  it("a translation of an asset is removed, and the description of another one is cleared", async () => {
+    const translations = ["de-DE", "en-GB", "nl-NL"].map((locale) => ({ locale, name: locale, description: "Text" }))
+    const uuid = await upload("talen", { translations })
+    const { context, page } = await visit(`/assets/${uuid}/edit`)
+    await page.locator("#root_translations_1_description").fill("")
+    await page.locator("#root_translations_2_name").fill("")
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.locator("#root_translations_2_name__error").waitFor()
+    await page.locator("#root_translations_2_name").fill("Poster")
+    await listIn(page, "Translations").getByRole("button", { name: "Remove" }).first().click()
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByText("Saved").waitFor()
+    const { body } = await service.call("GET", `/v1/assets/${uuid}`)
+    assert.deepStrictEqual(body.data.translations, [
+      { locale: "en-GB", name: "en-GB" },
+      { locale: "nl-NL", name: "Poster", description: "Text" }
+    ])
+    await context.close()
+  })
+
   it("the form of a webhook begins with whether it is active, and the form of a group leaves its members to their lists", async () => {
     const webhook = await service.create("/v1/webhooks", {
       url: "https://93.184.216.34/events",

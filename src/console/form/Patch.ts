@@ -51,6 +51,25 @@ export const patchOf = (before: Json, after: Json): Json => {
   return patch
 }
 
+/**
+ * The same for an asset, whose translations the service merges by locale: cleared texts are `null`, and so is the name of a removed
+ * translation. The name of one that stays is required.
+ */
+export const assetPatchOf = (before: Json, after: Json): Json => {
+  const patch = patchOf(before, after)
+  if (patch["translations"] === undefined) return patch
+  const listOf = (value: unknown) => (Array.isArray(value) ? value.filter(isRecord) : [])
+  const [old, next] = [listOf(before["translations"]), listOf(filled(after["translations"]))]
+  const of = (list: ReadonlyArray<Json>, locale: unknown) => list.find((one) => one["locale"] === locale)
+  const kept = next.map((translation) => {
+    const { locale, name = "" } = translation
+    const begun = of(old, locale)
+    return begun === undefined ? translation : { ...patchOf(begun, translation), locale, name }
+  })
+  const removed = old.filter(({ locale }) => of(next, locale) === undefined)
+  return { ...patch, translations: [...kept, ...removed.map(({ locale }) => ({ locale, name: null }))] }
+}
+
 const schemaOf = (schema: FormSchema, definitions: Forms["definitions"]): FormSchema => {
   const reference = schema["$ref"]
   const found = typeof reference === "string" ? definitions[reference.replace("#/$defs/", "")] : undefined

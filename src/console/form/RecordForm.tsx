@@ -7,7 +7,7 @@ import { unsavedMark } from "../shell/Leaving.ts"
 import type { Json } from "../data/Calls.ts"
 import type { Action } from "../definition/Definition.ts"
 import { useFormats, useWords } from "../words/Words.tsx"
-import { filled, inForm, isSame, patchOf } from "./Patch.ts"
+import { assetPatchOf, filled, inForm, isSame, patchOf } from "./Patch.ts"
 import { errorsOf, problemsOf } from "./Problems.ts"
 import { templates, widgets } from "./Templates.tsx"
 import { validator } from "./Validator.ts"
@@ -41,7 +41,8 @@ const RecordForm = ({ action, conflict, initial, send }: Props) => {
   const [failure, setFailure] = useState<Failure>()
   const [isBusy, setBusy] = useState(false)
   const isPatch = action.name === "update"
-  const changes = isPatch ? patchOf(begun, data) : (filled(data) as Json)
+  const changedBy = operation === "assets.update" ? assetPatchOf : patchOf
+  const changes = isPatch ? changedBy(begun, data) : (filled(data) as Json)
   const isUnchanged = isPatch && Object.keys(changes).length === 0
   const submit = async (isForced: boolean) => {
     setBusy(true)
