@@ -156,6 +156,38 @@ describe("forms of the console in a browser", () => {
     await context.close()
   })
 
+  it("a form is not sent while a field has text that is no value of it, and shows this field", async () => {
+    const uuid = await service.create("/v1/locations", {
+      name: "Onleesbaar",
+      identifier: "BAD-1",
+      coordinates: { latitude: 52, longitude: 5 }
+    })
+    const { context, page } = await visit(`/locations/${uuid}/edit`)
+    const latitude = page.getByLabel("Latitude")
+    const isFocused = (field: string) => page.evaluate(`document.activeElement.id === "${field}"`)
+    let writes = 0
+    page.on("request", (request) => void (["PATCH", "POST"].includes(request.method()) && writes++))
+    await latitude.press("End")
+    await latitude.press("e")
+    await page.locator("summary", { has: page.getByText("Coordinates") }).click()
+    await page.getByRole("button", { name: "Save" }).click()
+    await until("the latitude is shown", () => isFocused("root_coordinates_latitude"))
+    assert.isTrue(await latitude.isVisible())
+    await page.goto(`${service.url}/console/api-keys/new`)
+    await page.getByLabel("Name").fill("Onleesbaar")
+    await page.getByLabel("read:locations").check()
+    const expiry = page.getByLabel("Expires at")
+    await expiry.press("ArrowUp")
+    await page.getByRole("button", { name: "Save" }).click()
+    await until("the time is shown", () => isFocused("root_expiresAt"))
+    assert.strictEqual(writes, 0)
+    await expiry.fill("2999-01-01T10:00")
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByText("This secret is shown once").waitFor()
+    assert.strictEqual(writes, 1)
+    await context.close()
+  })
+
   it("the form of a webhook begins with whether it is active, and the form of a group leaves its members to their lists", async () => {
     const webhook = await service.create("/v1/webhooks", {
       url: "https://93.184.216.34/events",

@@ -1,6 +1,6 @@
 import Form from "@rjsf/core"
 import type { UiSchema } from "@rjsf/utils"
-import { type ReactNode, useMemo, useState } from "react"
+import { type ReactNode, useMemo, useRef, useState } from "react"
 import forms from "virtual:forms"
 import { messageOf } from "../shell/Failure.tsx"
 import { unsavedMark } from "../shell/Leaving.ts"
@@ -30,6 +30,20 @@ interface Failure {
 
 const uiSchema: UiSchema = { "ui:submitButtonOptions": { norender: true } }
 
+/**
+ * Whether an input has text that the browser does not read as a value of it, such as a day without a time: the form would send it
+ * as nothing. The browser shows what is wrong with it.
+ */
+const reportsUnreadable = (form: HTMLFormElement): boolean => {
+  const inputs = [...form.elements].filter((element) => element instanceof HTMLInputElement)
+  const input = inputs.find(({ validity }) => validity.badInput)
+  if (input === undefined) return false
+  for (let part: Element | null = input; part !== null; part = part.parentElement) {
+    if (part instanceof HTMLDetailsElement) part.open = true
+  }
+  return !input.reportValidity()
+}
+
 /** A form that derives from what an operation takes. Every problem that the service reports stands at its field. */
 const RecordForm = ({ action, conflict, initial, send }: Props) => {
   const words = useWords()
@@ -44,7 +58,9 @@ const RecordForm = ({ action, conflict, initial, send }: Props) => {
   const changedBy = operation === "assets.update" ? assetPatchOf : patchOf
   const changes = isPatch ? changedBy(begun, data) : (filled(data) as Json)
   const isUnchanged = isPatch && Object.keys(changes).length === 0
+  const form = useRef<Form>(null)
   const submit = async (isForced: boolean) => {
+    if (reportsUnreadable(form.current?.formElement.current as HTMLFormElement)) return
     setBusy(true)
     setFailure(undefined)
     try {
@@ -60,6 +76,7 @@ const RecordForm = ({ action, conflict, initial, send }: Props) => {
   const isConflict = messageOf(error).tag === "PreconditionFailedError"
   return (
     <Form
+      ref={form}
       className="record-form"
       schema={schema}
       uiSchema={uiSchema}
