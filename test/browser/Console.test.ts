@@ -828,6 +828,43 @@ describe("the console in a browser", () => {
     await context.close()
   })
 
+  it("an upload that fails on another screen is reported, and goes on with its category when it is resumed", async () => {
+    await service.create("/v1/asset-categories", {
+      key: "maps",
+      translations: [{ locale: "en-GB", name: "Maps" }]
+    })
+    const { context, page } = await visit("/assets")
+    const asks = () => page.evaluate<boolean>("!dispatchEvent(new Event('beforeunload', { cancelable: true }))")
+    let fail: () => void = () => undefined
+    const failed = new Promise<void>((resolve) => (fail = resolve))
+    await page.route(/\/v1\/uploads\/init/, async (route) => {
+      await failed
+      await route.fulfill({ status: 400, json: { _tag: "InvalidRequestError", message: "Rejected by the test" } })
+    })
+    await page.getByText("Category and meta tags of new files").click()
+    await page.getByLabel(/^Category/).selectOption("maps")
+    assert.isFalse(await asks())
+    await page
+      .getByLabel("Drop files here")
+      .setInputFiles({ name: "route.txt", mimeType: "text/plain", buffer: Buffer.from("route") })
+    await page.getByText("Uploading route.txt").waitFor()
+    await page.locator("#navigation").getByRole("link", { name: "Start" }).click()
+    await page.getByRole("heading", { name: "Start" }).waitFor()
+    assert.isTrue(await asks())
+    fail()
+    await page.getByText("1 file was not uploaded").waitFor()
+    assert.isFalse(await asks())
+    await page.locator("#navigation").getByRole("link", { name: "Assets" }).click()
+    await page.unrouteAll()
+    const resume = page.getByRole("button", { name: "Resume" })
+    await resume.click()
+    await resume.waitFor({ state: "detached" })
+    const asset = async () =>
+      (await service.call("GET", "/v1/assets?filter=fileNameOriginal:equals:route.txt&include=categories")).body.data[0]
+    assert.deepStrictEqual((await until("the asset is there", asset)).categories, ["maps"])
+    await context.close()
+  })
+
   it("what the key may not do is not offered", async () => {
     const { body } = await service.call("POST", "/v1/api-keys", { name: "Reader", permissions: ["read:locations"] })
     const { context, page } = await visit("/locations", { key: body.data.key })

@@ -8,15 +8,7 @@ import { useSession } from "../session/Session.tsx"
 import { useFormats, useNames, useSpoken, useWords } from "../words/Words.tsx"
 import { FileDrop } from "./FileDrop.tsx"
 import { changesOf, TagInputs, useTagDefinitions, type Values } from "./TagInputs.tsx"
-
-interface Running {
-  readonly id: number
-  readonly file: File
-  readonly sent: number
-  readonly problem: string | undefined
-  /** The upload that goes on where it stopped. */
-  readonly resume: string | undefined
-}
+import { type Running, useUploadList } from "./UploadList.tsx"
 
 /** The category of new files, which decides what meta tags they can have. */
 const Category = ({ set, value }: { readonly value: string; readonly set: (key: string) => void }) => {
@@ -57,22 +49,26 @@ const Uploads = () => {
   const notify = useNotify()
   const queries = useQueryClient()
   const { client } = useSession()
-  const [running, setRunning] = useState<ReadonlyArray<Running>>([])
+  const [running, setRunning] = useUploadList()
   const [category, setCategory] = useState("")
-  const chosen = category === "" ? [] : [category]
-  const { data: definitions = [] } = useTagDefinitions(chosen)
+  const categories = category === "" ? [] : [category]
+  const { data: definitions = [] } = useTagDefinitions(categories)
   const [tags, setTags] = useState<Values>({})
+  const metaTags = changesOf(definitions, {}, tags)
+  const asset: Running["asset"] = {
+    ...(categories.length === 0 ? {} : { categories }),
+    ...(metaTags.length === 0 ? {} : { metaTags })
+  }
   const set = (id: number, change: Partial<Running>) =>
     setRunning((all) => all.map((one) => (one.id === id ? { ...one, ...change } : one)))
 
-  const send = async ({ file, id, resume }: Running): Promise<boolean> => {
-    set(id, { problem: undefined })
+  const send = async ({ file, id, resume, ...one }: Running): Promise<boolean> => {
+    set(id, { asset: one.asset, problem: undefined })
     const name = file.name.replace(/\.[^.]+$/, "")
     const { error } = await client.assets
       .upload(file, {
         translations: [{ locale, name }],
-        categories: chosen,
-        metaTags: changesOf(definitions, {}, tags),
+        ...one.asset,
         onProgress: ({ sent }) => set(id, { sent }),
         onStart: (uuid) => set(id, { resume: uuid }),
         ...(resume === undefined ? {} : { resume })
@@ -87,7 +83,14 @@ const Uploads = () => {
   }
 
   const take = async (files: ReadonlyArray<File>) => {
-    const queue = files.map((file): Running => ({ id: ++last, file, sent: 0, problem: undefined, resume: undefined }))
+    const queue = files.map((file): Running => ({
+      id: ++last,
+      file,
+      asset,
+      sent: 0,
+      problem: undefined,
+      resume: undefined
+    }))
     setRunning((all) => [...all, ...queue])
     let done = 0
     const waiting = queue.values()
@@ -95,7 +98,8 @@ const Uploads = () => {
       for (const one of waiting) if (await send(one)) done++
     }
     await Promise.all(Array.from({ length: together }, work))
-    notify(words.uploaded(formats.number(done)))
+    if (done > 0) notify(words.uploaded(formats.number(done)))
+    if (done < queue.length) notify(words.notUploaded(formats.number(queue.length - done)))
     await queries.invalidateQueries()
   }
   return (
@@ -116,7 +120,7 @@ const Uploads = () => {
                 <p className="problem" role="alert">
                   {one.problem}
                 </p>
-                <button type="button" onClick={() => void send(one)}>
+                <button type="button" onClick={() => void send({ ...one, asset: { ...one.asset, ...asset } })}>
                   {words.resume}
                 </button>
               </>

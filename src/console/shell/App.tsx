@@ -1,6 +1,7 @@
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query"
 import { Route, Router, Switch, useLocation, useSearch } from "wouter"
 import definition from "virtual:definition"
+import { UploadList } from "../assets/UploadList.tsx"
 import { SessionProvider, useSession } from "../session/Session.tsx"
 import { Speaking, useWords } from "../words/Words.tsx"
 import { Empty, messageOf } from "./Failure.tsx"
@@ -86,7 +87,9 @@ const Routed = () => (
     <ErrorBoundary>
       <SessionProvider>
         <Notices>
-          <Content />
+          <UploadList>
+            <Content />
+          </UploadList>
         </Notices>
       </SessionProvider>
     </ErrorBoundary>

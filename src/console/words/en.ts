@@ -159,6 +159,7 @@ export const en = {
   dropFiles: "Drop files here, or choose them",
   uploading: (name: string) => `Uploading ${name}`,
   uploaded: (count: string) => (count === "1" ? "1 file uploaded" : `${count} files uploaded`),
+  notUploaded: (count: string) => (count === "1" ? "1 file was not uploaded" : `${count} files were not uploaded`),
   resume: "Resume",
   import: "Import",
   importHint: "Drop a spreadsheet (.xlsx or .csv). Nothing is written before you have seen what changes.",

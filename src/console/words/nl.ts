@@ -163,6 +163,7 @@ export const nl: Words = {
   dropFiles: "Zet bestanden hier neer, of kies ze",
   uploading: (name) => `${name} wordt geüpload`,
   uploaded: (count) => (count === "1" ? "1 bestand geüpload" : `${count} bestanden geüpload`),
+  notUploaded: (count) => (count === "1" ? "1 bestand is niet geüpload" : `${count} bestanden zijn niet geüpload`),
   resume: "Hervatten",
   import: "Importeren",
   importHint: "Zet een spreadsheet neer (.xlsx of .csv). Er wordt niets geschreven voordat u ziet wat er verandert.",
