@@ -228,6 +228,21 @@ describe("the console in a browser", () => {
     await context.close()
   })
 
+  it("a deleted record that is restored without all of its relations says what is not restored", async () => {
+    const group = await service.create("/v1/groups", { name: "Verdwenen" })
+    const uuid = await service.create("/v1/locations", { name: "Half terug", identifier: "UTR-HALF" })
+    await service.call("PUT", `/v1/groups/${group}/locations`, { locations: [uuid] })
+    await service.call("DELETE", `/v1/locations/${uuid}`)
+    await service.call("DELETE", `/v1/groups/${group}`)
+    const { context, page } = await visit(`/locations/${uuid}`)
+    await page.getByRole("button", { name: "Restore" }).first().click()
+    await page.getByText("Restored in part. Not restored: groups 1").waitFor()
+    await page.getByRole("heading", { name: "Half terug" }).waitFor()
+    const { body } = await service.call("GET", `/v1/locations/${uuid}?include=groups`)
+    assert.deepStrictEqual([body.data.name, body.data.groups], ["Half terug", []])
+    await context.close()
+  })
+
   it("ten pictures that are chosen are uploaded with a meta tag, and shown as tiles", async () => {
     const picture = (index: number) =>
       sharp({ create: { width: 200, height: 150, channels: 3, background: { r: index * 20, g: 90, b: 160 } } })

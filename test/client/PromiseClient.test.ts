@@ -156,6 +156,13 @@ describe("promise client", () => {
     assert.deepStrictEqual([data?.uuid, etag], [uuid, '"1"'])
   })
 
+  it("a result has the text of a warning about a write that succeeded", async () => {
+    using served = await clientWith([200, written, { warning: '299 - "Not restored: groups 2"' }], [200, written])
+    const { data, warning } = await served.client.locations.restore(uuid, {}).result()
+    assert.deepStrictEqual([data?.uuid, warning], [uuid, "Not restored: groups 2"])
+    assert.isUndefined((await served.client.locations.restore(uuid, {}).result()).warning)
+  })
+
   it("a PATCH is repeated without a key until the service is available, a POST that takes no key is not repeated", async () => {
     using served = await clientWith(unavailable, unavailable, [200, written], unavailable)
     await served.client.locations.update(uuid, { name: "a" })

@@ -14,16 +14,18 @@ export interface CallOptions {
   readonly idempotencyKey?: string | undefined
 }
 
-/** What a call resulted in: `data`, or `error`. */
-export type Outcome<A, E> =
-  | { readonly data: A; readonly error?: undefined; readonly etag: string | undefined }
-  | { readonly data?: undefined; readonly error: E; readonly etag?: undefined }
-
 /** A response of the service. */
 export interface Answered<A> {
   readonly data: A
   readonly etag: string | undefined
+  /** What is unusual about a write that succeeded, such as members that were not restored. */
+  readonly warning?: string | undefined
 }
+
+/** What a call resulted in: `data`, or `error`. */
+export type Outcome<A, E> =
+  | (Answered<A> & { readonly error?: undefined })
+  | { readonly data?: undefined; readonly error: E; readonly etag?: undefined; readonly warning?: undefined }
 
 /** The code that made a call, for the stack of its error: the frames of the runtime that executes it help no reader. */
 export interface CallSite {
@@ -98,7 +100,7 @@ export const start = (
   new Call(
     run(effect, site, signal).then(
       Result.match({
-        onSuccess: ({ data, etag }): Outcome<unknown, WaypostError> => ({ data, etag }),
+        onSuccess: (answered): Outcome<unknown, WaypostError> => answered,
         onFailure: (error): Outcome<unknown, WaypostError> => ({ error })
       })
     )

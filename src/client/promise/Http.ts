@@ -97,6 +97,9 @@ interface Positioned extends Answered<unknown> {
   readonly position: string | null
 }
 
+/** The text of the header: `299 - "Not restored: groups 2"`. */
+const warningOf = (headers: Headers) => /"(.*)"/.exec(headers.get("warning") ?? "")?.[1]
+
 /** Sends a request to an operation, and returns the data of its answer: a page or a bulk answer as a whole, or the record. */
 export const call = (fetch: Fetch, request: Request): Effect.Effect<Positioned, WaypostError> =>
   Effect.flatMap(send(fetch, request), (received) =>
@@ -109,6 +112,7 @@ export const call = (fetch: Fetch, request: Request): Effect.Effect<Positioned, 
       return Effect.succeed({
         data: isWhole ? page : body.data,
         etag: received.headers.get("etag") ?? undefined,
+        warning: warningOf(received.headers),
         position: received.headers.get(positionHeader)
       })
     })

@@ -49,10 +49,14 @@ export const History = ({ editedAt = "", resource, uuid }: Props) => {
   )
   const restore = useMutation({
     // Without an event, a deleted record comes back as it was before its deletion.
-    mutationFn: (eventId?: string) =>
-      call(client, resource.actions.restore!, uuid, eventId === undefined ? {} : { eventId }),
-    onSuccess: async () => {
-      notify(words.restored)
+    mutationFn: async (eventId?: string) => {
+      const body = eventId === undefined ? {} : { eventId }
+      const { error, warning } = await call(client, resource.actions.restore!, uuid, body).result()
+      if (error !== undefined) throw error
+      return warning
+    },
+    onSuccess: async (warning) => {
+      notify(warning === undefined ? words.restored : words.restoredInPart(warning))
       await queries.invalidateQueries()
     },
     onError: (failure) => notify(messageOf(failure).text)

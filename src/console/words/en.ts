@@ -106,6 +106,7 @@ export const en = {
   restore: "Restore",
   restoreHint: "Brings back the values as they were after this change; those of a deleted record as they were before.",
   restored: "Restored",
+  restoredInPart: (warning: string) => `Restored in part. ${warning}`,
   isDeleted: "This record was deleted. Its history is below; restoring brings it back.",
   before: "Before",
   after: "After",

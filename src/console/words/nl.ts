@@ -110,6 +110,7 @@ export const nl: Words = {
   restoreHint:
     "Brengt de waarden terug zoals ze na deze wijziging waren; die van een verwijderd record zoals ze ervoor waren.",
   restored: "Hersteld",
+  restoredInPart: (warning) => `Gedeeltelijk hersteld. ${warning}`,
   isDeleted: "Dit record is verwijderd. De geschiedenis staat hieronder; herstellen brengt het terug.",
   before: "Voor",
   after: "Na",
