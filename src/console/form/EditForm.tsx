@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
+import { WaypostError } from "../../client/promise/WaypostError.ts"
 import { call, type Json } from "../data/Calls.ts"
 import type { Action } from "../definition/Definition.ts"
 import { useSession } from "../session/Session.tsx"
@@ -36,6 +37,14 @@ const EditForm = ({ action, queryKey, read, saved, uuid }: Props) => {
   const [begun, setBegun] = useState(read)
   const begin = () => setBegun(queries.getQueryData<Read>(queryKey) ?? begun)
   const write = async (data: Json, { isForced }: { readonly isForced: boolean }) => {
+    if (begun.etag === undefined && !isForced) {
+      // What does not exist has no tag; another client may have created it meanwhile.
+      await queries.refetchQueries({ queryKey }, { throwOnError: true })
+      const { etag } = queries.getQueryData<Read>(queryKey) ?? begun
+      if (etag !== undefined) {
+        throw new WaypostError({ _tag: "PreconditionFailedError", message: words.changedMeanwhile })
+      }
+    }
     await call(client, action, uuid, data, { ifMatch: isForced ? undefined : begun.etag })
     // Only what is read has a tag.
     await queries.invalidateQueries()
