@@ -30,8 +30,8 @@ const formatFor = (file: string, given: Option.Option<Formats.Format>) =>
 
 const description = (resource: Resource) => `Writes ${resource.name}, oldest first, to a file that import can read.
 
-In CSV files, an apostrophe is put before cells that begin with = + - @ TAB or CR, so that spreadsheets do not execute
-them as formulas; import removes it. Numbers are unchanged.`
+In CSV files, an apostrophe is put before = + - @ TAB or CR at the beginning of a cell, and behind ";" or a line break,
+so that spreadsheets do not execute what follows as a formula; import removes it. Numbers are unchanged.`
 
 interface Count {
   done: number

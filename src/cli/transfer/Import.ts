@@ -24,9 +24,9 @@ reasons in its last column, and the exit code is 1, as it is for a file without 
 ${resource.note === undefined ? "" : `\n${resource.note}\n`}
 The file is CSV, .xlsx, JSON or NDJSON, also compressed with gzip. Encoding and separator of CSV are detected. Columns
 are dotted paths such as address.city, which --columns prints; --map takes other names. Empty cells are omitted. Elements
-of a list are separated by ";"; write "\\;" inside an element. An apostrophe before = + - @ TAB or CR, which export adds
-against formulas, is removed. Names of countries become codes, and national phone numbers become international ones with
-the country of the row.`
+of a list are separated by ";"; write "\\;" inside an element. An apostrophe before = + - @ TAB or CR at the beginning of a
+cell, or behind ";" or a line break, which export adds against formulas, is removed. Names of countries become codes, and
+national phone numbers become international ones with the country of the row.`
 
 /** The numbers of rows by outcome, without those that are zero. */
 const outcomes = (summary: Upsert.Summary) =>

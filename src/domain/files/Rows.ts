@@ -61,12 +61,13 @@ const splitList = (text: string): ReadonlyArray<string> =>
   (text.match(/(?:\\[\\;]|[^;])+/g) ?? []).map((element) => element.replaceAll(/\\([\\;])/g, "$1"))
 
 /**
- * Spreadsheets execute text that begins like a formula; a leading apostrophe prevents that. Text that begins with
- * apostrophes already gets one more, so that `unguard` always restores the original.
+ * Spreadsheets execute text that begins like a formula; a leading apostrophe prevents that. Where `;` separates the cells of a
+ * file, what follows a `;` or a line break begins a cell as well. Text with apostrophes there already gets one more, so that
+ * `unguard` always restores the original.
  */
-export const guard = (text: string): string => (/^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text)
+export const guard = (text: string): string => text.replaceAll(/(?<=^|[;\r\n])(?='*[=+\-@\t\r])/g, "'")
 
-export const unguard = (cell: string): string => (/^'+[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell)
+export const unguard = (cell: string): string => cell.replaceAll(/(?<=^|[;\r\n])'(?='*[=+\-@\t\r])/g, "")
 
 const at = (value: unknown, segments: ReadonlyArray<string>): unknown =>
   segments.reduce<unknown>((inner, segment) => (Predicate.isObject(inner) ? inner[segment] : undefined), value)

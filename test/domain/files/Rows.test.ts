@@ -24,11 +24,15 @@ const text = Arbitrary.map(
       Schema.Literals(["", "=", "+", "-", "@", "\t", "\r", "'", "''=", "'a", '"', ",", "\n", " "])
     ),
     middle: Arbitrary.schema(Schema.String),
+    inner: Arbitrary.schema(Schema.Literals(["", "", ";=", ";-1;'+", ";''@", "\n=", "\r-", ";\r=", ";';'\t", ";;"])),
     end: Arbitrary.schema(Schema.Literals(["", "\r\n", '"', '",', " ", "é🥐"]))
   }),
-  ({ end, middle, start }) => (start + middle + end).toWellFormed() || "x"
+  ({ end, inner, middle, start }) => (start + middle + inner + end).toWellFormed() || "x"
 )
-const element = Arbitrary.map(text, (value) => value.replaceAll(";", "").trim() || "x")
+const element = Arbitrary.map(text, (value) => value.trim() || "x")
+
+/** A cell of which a part is executed in a spreadsheet whose files have `,` or `;` between cells. */
+const formula = /(?:^|[;\r\n])[=+\-@\t\r]/
 const number = Arbitrary.map(Arbitrary.schema(Schema.Finite), (value) => (Object.is(value, -0) ? 0 : value))
 
 /** Every kind of member that a record in a file can have. */
@@ -67,12 +71,12 @@ const complete = (value: unknown): unknown => ({ tags: [], ...(value as object) 
 
 describe("rows", () => {
   it.effect.prop(
-    "a guarded text is not a formula, and unguarding restores it",
+    "a guarded text is not a formula, nor are its parts behind a semicolon or a line break, and unguarding restores it",
     [text],
     ([value]) =>
       Effect.sync(() => {
         assert.strictEqual(unguard(guard(value)), value)
-        assert.notMatch(guard(value), /^[=+\-@\t\r]/)
+        assert.notMatch(guard(value), formula)
       }),
     property()
   )
@@ -85,9 +89,7 @@ describe("rows", () => {
         const columns = columnsOf(Record)
         const cells = toCells(columns, value)
         assert.deepStrictEqual(complete(fromCells(columns, cells)), value)
-        assert.isTrue(
-          Object.entries(cells).every(([path, cell]) => path.endsWith("latitude") || !/^[=+\-@\t\r]/.test(cell))
-        )
+        assert.isTrue(Object.entries(cells).every(([path, cell]) => path.endsWith("latitude") || !formula.test(cell)))
       }),
     property()
   )
@@ -126,6 +128,16 @@ describe("rows", () => {
     assert.deepStrictEqual(fromCells(columns, { postalCodes: " 3511 AB ; ;C\\D" }), {
       postalCodes: [" 3511 AB ", "C\\D"]
     })
+  })
+
+  it("text and lists with a formula behind a semicolon get an apostrophe before it, which is taken back", () => {
+    assert.strictEqual(guard("x;=cmd|'/C calc'!A0;y"), "x;'=cmd|'/C calc'!A0;y")
+    assert.strictEqual(unguard("x;=1;'a;b"), "x;=1;'a;b")
+    const columns = columnsOf(Location)
+    const record = { name: "x;=1\n+2", postalCodes: ["-1", "-2", "a;=3", "'@b"] }
+    const cells = toCells(columns, record)
+    assert.deepInclude(cells, { name: "x;'=1\n'+2", postalCodes: "'-1;'-2;a\\;'=3;''@b" })
+    assert.deepStrictEqual(fromCells(columns, cells), record)
   })
 
   it("the exported columns of a location are those that can be imported", () => {
