@@ -39,7 +39,10 @@ const shareOf = (uuid: string, weighted: ReadonlyArray<string>): Fragment => sql
       union all
       select creator.uuid from api_keys k join api_keys creator on creator.uuid = k.created_by_key_uuid
         where k.uuid = chain.uuid and (creator.expires_at is not null or ${maxOwnShares}::int <= (
-          select count(*) from api_keys other where other.created_by_key_uuid = creator.uuid and other.uuid < k.uuid
+          select count(*) from (
+            select from api_keys other where other.created_by_key_uuid = creator.uuid and other.uuid < k.uuid
+              order by other.uuid limit ${maxOwnShares}::int
+          ) older
         ))
       limit 1
     ) ancestor
