@@ -100,15 +100,59 @@ export const replace = Effect.fnUntraced(
   (write, client) => transaction(client, write)
 )
 
-/** Revokes a key and every key that it created, transitively; returns those that were not revoked yet. */
-export const revokeCreated = (client: SqlClient.SqlClient, uuid: ApiKeyId) =>
-  client<{ readonly uuid: ApiKeyId; readonly id: string }>`
-    with recursive created as (
-      select ${uuid}::uuid as uuid
-      union select k.uuid from api_keys k join created on k.created_by_key_uuid = created.uuid
-    )
-    update api_keys k set revoked_at = now() from created
-      where k.uuid = created.uuid and k.revoked_at is null returning k.uuid, k.id`
+/** How many keys one statement revokes, well within the time limit of statements. */
+const maxRevoked = 5000
+
+/** How many generations of keys one transaction goes through, each with two statements. */
+const maxGenerations = 100
+
+interface RevokedRow {
+  readonly uuid: ApiKeyId
+  readonly id: string
+}
+
+/** Revokes some of the keys and of those that they created; returns those that were not revoked yet, and those that remain. */
+const revokePart = Effect.fnUntraced(
+  function* <E>(client: SqlClient.SqlClient, keys: ReadonlyArray<ApiKeyId>, check: Effect.Effect<void, E>) {
+    yield* excludeWrites(client)
+    yield* check
+    const revoked: Array<RevokedRow> = []
+    let remaining = keys
+    let visited = 0
+    for (let generation = 0; generation < maxGenerations && visited < maxRevoked; generation++) {
+      const next = remaining.slice(0, maxRevoked)
+      if (next.length === 0) break
+      const rows = yield* client<RevokedRow>`
+        update api_keys set revoked_at = now() where uuid = any(${next}::uuid[]) and revoked_at is null returning uuid, id`
+      const created = yield* client<{ readonly uuid: ApiKeyId }>`
+        select uuid from api_keys where created_by_key_uuid = any(${next}::uuid[])`
+      revoked.push(...rows)
+      visited += next.length
+      remaining = [...remaining.slice(maxRevoked), ...created.map(({ uuid }) => uuid)]
+    }
+    return { revoked, remaining }
+  },
+  (part, client) => transaction(client, part)
+)
+
+/**
+ * Revokes a key and every key that it created, transitively; returns those that were not revoked yet. Each part is committed, a
+ * creator before its keys, so that the key itself is revoked even if the rest fails.
+ */
+export const revokeCreated = Effect.fnUntraced(function* <E>(
+  client: SqlClient.SqlClient,
+  uuid: ApiKeyId,
+  check: Effect.Effect<void, E>
+) {
+  const first = yield* revokePart(client, [uuid], check)
+  const revoked = [first.revoked]
+  for (let { remaining } = first; remaining.length > 0;) {
+    const part = yield* revokePart(client, remaining, Effect.void)
+    revoked.push(part.revoked)
+    remaining = part.remaining
+  }
+  return revoked.flat()
+})
 
 const expiresTooLate = (latest: string) =>
   InvalidRequestError.inBody(

@@ -18,7 +18,6 @@ import type { ListRequest } from "../../sql/lists/Listing.ts"
 import * as Reads from "../../sql/Reads.ts"
 import { changeSetting } from "../../sql/ChangeSetting.ts"
 import { Sql } from "../../sql/Sql.ts"
-import { transaction } from "../../sql/SqlErrors.ts"
 import { traced } from "../../sql/Traced.ts"
 import * as Writes from "./ApiKeyWrites.ts"
 import * as KeyLookups from "./KeyLookups.ts"
@@ -59,7 +58,7 @@ export class ApiKeys extends Context.Service<
       successor: Writes.NewKey
     ): Effect.Effect<Option.Option<StoredCreated>, UnauthorizedError>
     revoke(uuid: ApiKeyId, precondition: Precondition): Effect.Effect<RevokedKey, ApiKeyNotFoundError>
-    /** Revokes a key and every key that it created, transitively. */
+    /** Revokes a key and every key that it created, transitively, in parts that are committed one after another. */
     revokeAll(uuid: ApiKeyId, precondition: Precondition): Effect.Effect<RevokedKey, ApiKeyNotFoundError>
     /** Notes the use of keys, at most once a minute each. */
     touch(uuids: ReadonlyArray<ApiKeyId>): Effect.Effect<void>
@@ -93,20 +92,15 @@ export class ApiKeys extends Context.Service<
         return { ...deleted("apiKeys", uuid, row.changed), ids: [row.id] }
       })
 
-      const revokeAll = Effect.fnUntraced(
-        function* (uuid: ApiKeyId, precondition: Precondition) {
-          yield* Writes.excludeWrites(pooled)
-          yield* reads.lock(uuid, precondition)
-          const revoked = yield* Writes.revokeCreated(pooled, uuid)
-          const others = revoked.filter((key) => key.uuid !== uuid)
-          return {
-            ...deleted("apiKeys", uuid, others.length < revoked.length),
-            also: others.map((key) => deleted("apiKeys", key.uuid)),
-            ids: revoked.map(({ id }) => id)
-          }
-        },
-        (write) => transaction(pooled, write)
-      )
+      const revokeAll = Effect.fnUntraced(function* (uuid: ApiKeyId, precondition: Precondition) {
+        const revoked = yield* Writes.revokeCreated(pooled, uuid, reads.lock(uuid, precondition))
+        const others = revoked.filter((key) => key.uuid !== uuid)
+        return {
+          ...deleted("apiKeys", uuid, others.length < revoked.length),
+          also: others.map((key) => deleted("apiKeys", key.uuid)),
+          ids: revoked.map(({ id }) => id)
+        }
+      })
 
       return traced(ApiKeys, {
         get: reads.get,

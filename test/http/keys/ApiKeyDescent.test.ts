@@ -209,6 +209,53 @@ layer(TestServer.layer(), { excludeTestServices: true })("Revocation with descen
     })
   )
 
+  it.effect(
+    "a key that multiplied stays revoked with a part of its keys when the rest fails, which a repetition revokes",
+    () =>
+      Effect.gen(function* () {
+        const { pooled } = yield* Sql
+        const root = yield* make()
+        const child = yield* make({}, root)
+        const late = unique("late")
+        yield* pooled`
+        insert into api_keys (uuid, id, prefix, secret_hash, name, permissions, created_by_key_uuid)
+          select gen_random_uuid(), 'many-' || key, 'wp_' || key, sha256(''), 'Many', '{create:api-keys}', ${child.uuid}::uuid
+          from generate_series(1, 6000) key`
+        yield* pooled`
+        insert into api_keys (uuid, id, prefix, secret_hash, name, permissions, created_by_key_uuid)
+          select gen_random_uuid(), ${late}::text, 'wp_late', sha256(''), 'Late', '{}', uuid from api_keys where id = 'many-6000'`
+        yield* pooled.unsafe(`
+        create function fail() returns trigger language plpgsql as $$
+        begin raise exception 'canceled' using errcode = '57014'; end $$`)
+        yield* pooled.unsafe(`
+        create trigger fail before update on api_keys for each row when (new.id = '${late}') execute function fail()`)
+        const path = `${keys}/${root.uuid}?descendants=true`
+        const all = yield* send("DELETE", path, { headers: { "idempotency-key": unique("key") } })
+        assert.strictEqual(all.status, 503)
+        assert.deepStrictEqual(yield* keysOf(root), { all: 6003, active: 6003 })
+        assert.strictEqual((yield* send("DELETE", path)).status, 503)
+        yield* eventually("both keys end", statusesOf([root, child]), (statuses) => statuses.join() === "401,401")
+        assert.isBelow((yield* keysOf(root)).active, 1010)
+        yield* pooled.unsafe("drop function fail() cascade")
+        assert.strictEqual((yield* send("DELETE", path)).status, 200)
+        assert.deepStrictEqual(yield* keysOf(root), { all: 6003, active: 0 })
+      })
+  )
+
+  it.effect("a chain of keys in which each created the next is revoked as a whole", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const root = yield* make()
+      yield* pooled`
+        insert into api_keys (uuid, id, prefix, secret_hash, name, permissions, created_by_key_uuid)
+          select ('0198d9e4-0000-7000-8000-' || lpad(key::text, 12, '0'))::uuid, 'chain-' || key, 'wp_' || key, sha256(''), 'Chain',
+            '{}', case key when 1 then ${root.uuid} else '0198d9e4-0000-7000-8000-' || lpad((key - 1)::text, 12, '0') end::uuid
+          from generate_series(1, 250) key`
+      assert.strictEqual((yield* revoke(root.uuid, "?descendants=true")).status, 200)
+      assert.deepStrictEqual(yield* keysOf(root), { all: 251, active: 0 })
+    })
+  )
+
   it.effect("no key survives that a descendant creates or rotates while the root is revoked", () =>
     Effect.gen(function* () {
       for (let round = 0; round < 5; round++) {
