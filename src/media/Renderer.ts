@@ -58,9 +58,6 @@ interface Options {
 const maxDrawingTime = "5 seconds"
 const maxTime = "20 seconds"
 
-// Ten times the size that an image can have. The process decodes untrusted files, so larger output is not accepted.
-const maxImageBytes = 32 * 1024 * 1024
-
 /**
  * Makes images of files: of pictures and drawings, of the first page of a PDF, and of a moment of a video when there is
  * an ffmpeg. Nothing of a file is decoded in this process. One file is worked on at a time, the others wait in turn; icons have a process of their own.
@@ -97,12 +94,6 @@ export class Renderer extends Context.Service<
         // Icons are shown while files are waited for, so they wait for no file.
         const iconTurn = yield* RendererTurns.make(options)
 
-        const read = Effect.fnUntraced(function* (file: string) {
-          const { size } = yield* fs.stat(file)
-          if (size > maxImageBytes) return yield* new RenderFailedError({ message: "The image is implausibly large" })
-          return yield* fs.readFile(file)
-        })
-
         const work = Effect.fnUntraced(function* (
           { ask, folder, sandbox }: RendererProcess.RendererProcess,
           source: Source,
@@ -117,7 +108,8 @@ export class Renderer extends Context.Service<
           yield* Effect.provideService(RendererSandbox.lend(sandbox, source.path, lent), FileSystem.FileSystem, fs)
           const answer = yield* ask({ ...source, path: lent, wanted: files })
           if (answer._tag !== "Rendered") return answer
-          return { ...answer, images: yield* Effect.forEach(files, (file) => read(file.path)) }
+          const images = yield* Effect.forEach(files, (file) => RendererSandbox.result(sandbox, file.path))
+          return { ...answer, images }
         }, Effect.scoped)
 
         const renderIn = Effect.fnUntraced(function* (
@@ -133,7 +125,8 @@ export class Renderer extends Context.Service<
                 TimeoutError: (cause) =>
                   Effect.fail(new RenderFailedError({ message: "The image took too long", cause, isTooLong: true })),
                 RendererEndedError: RenderFailedError.because("The process that makes images ended"),
-                PlatformError: RenderFailedError.because("The image cannot be read")
+                ImplausibleResultError: RenderFailedError.because("The image cannot be read"),
+                PlatformError: RenderFailedError.because("The file cannot be read")
               })
             )
           if ("images" in answer) return answer

@@ -35,7 +35,7 @@ const guard =
   "exec 3<&- 4<&- </dev/null; wait $renderer; status=$?; kill $watch; wait $watch; exit $status"
 
 const command = (
-  folder: string,
+  { folder, outer }: Effect.Success<ReturnType<typeof RendererSandbox.makeFolder>>,
   { program, sandbox, searchPath, spawns }: StartOptions & { readonly spawns: boolean },
   options: ChildProcess.CommandOptions
 ) => {
@@ -47,7 +47,7 @@ const command = (
   const words = [...sandbox.withoutNetwork, ...node]
   return process.platform === "win32"
     ? ChildProcess.make(process.execPath, node.slice(1), settings)
-    : ChildProcess.make("/bin/sh", ["-c", guard, "waypost-renderer", String(memoryLimit), folder, ...words], settings)
+    : ChildProcess.make("/bin/sh", ["-c", guard, "waypost-renderer", String(memoryLimit), outer, ...words], settings)
 }
 
 export interface StartOptions {
@@ -75,10 +75,8 @@ const maxStart = "20 seconds"
 /** Starts a process that ends with the scope, or with this process, and waits until it takes jobs. */
 export const start = Effect.fnUntraced(
   function* (options: StartOptions) {
-    const fs = yield* FileSystem.FileSystem
     const { sandbox, searchPath } = options
-    const folder = yield* fs.makeTempDirectoryScoped({ prefix: "waypost-media-" })
-    if (sandbox.user !== undefined) yield* fs.chown(folder, sandbox.user, sandbox.user)
+    const folders = yield* RendererSandbox.makeFolder(sandbox)
     const spawns = yield* hasFfmpeg(searchPath)
     const jobs = yield* Queue.make<string, Cause.Done>()
     const answers = yield* Queue.make<string>()
@@ -86,7 +84,7 @@ export const start = Effect.fnUntraced(
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
     const child = yield* spawner.spawn(
       command(
-        folder,
+        folders,
         { ...options, spawns },
         {
           stdin: { stream: Stream.encodeText(Stream.fromQueue(jobs)) },
@@ -134,7 +132,7 @@ export const start = Effect.fnUntraced(
       )
     })
     return {
-      folder,
+      folder: folders.folder,
       sandbox,
       ask,
       isRunning: Effect.orElseSucceed(child.isRunning, () => false)

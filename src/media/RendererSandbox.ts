@@ -1,5 +1,7 @@
-import { Effect, FileSystem, Path } from "effect"
+import { Effect, FileSystem, Path, Schema } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { constants, open } from "node:fs/promises"
+import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import { codeOf, installed } from "../settings/Installation.ts"
 
@@ -97,17 +99,57 @@ export const flags = (folder: string, program: string, { spawns }: { readonly sp
 ]
 
 /**
+ * A folder for the process, within one that it cannot write to: it cannot put a link in the place of its folder. Both are removed
+ * with the scope.
+ */
+export const makeFolder = Effect.fnUntraced(function* ({ user }: RendererSandbox) {
+  const fs = yield* FileSystem.FileSystem
+  const outer = yield* fs.makeTempDirectoryScoped({ prefix: "waypost-media-" })
+  const folder = (yield* Path.Path).join(outer, "files")
+  yield* fs.makeDirectory(folder, { mode: 0o700 })
+  if (user !== undefined) {
+    yield* fs.chown(folder, user, user)
+    yield* fs.chmod(outer, 0o711)
+  }
+  return { outer, folder }
+})
+
+/**
  * Puts a file where the process may read it, under a name in its folder: a link, which the permission model follows, or a
- * copy for another user. Windows permits links to administrators only.
+ * copy for another user. Windows permits links to administrators only. The copy is made outside of the folder, where a link with
+ * its name could lead it to a file of root.
  */
 export const lend = Effect.fnUntraced(function* ({ user }: RendererSandbox, file: string, name: string) {
   const fs = yield* FileSystem.FileSystem
-  const copy = fs.copyFile(file, name)
-  const put =
-    user !== undefined
-      ? Effect.andThen(copy, fs.chown(name, user, user))
-      : process.platform === "win32"
-        ? copy
-        : fs.symlink(file, name)
+  const copied = `${dirname(name)}.lent`
+  const own = user === undefined ? Effect.void : fs.chown(copied, user, user)
+  const copy = Effect.all([fs.copyFile(file, copied), own, fs.rename(copied, name)], { discard: true })
+  const put = user === undefined && process.platform !== "win32" ? fs.symlink(file, name) : copy
   yield* Effect.acquireRelease(put, () => Effect.ignore(fs.remove(name, { force: true })))
 })
+
+/** The process left no file of its own with a plausible size. */
+export class ImplausibleResultError extends Schema.TaggedError<ImplausibleResultError>()("ImplausibleResultError", {
+  message: Schema.String,
+  cause: Schema.Defect()
+}) {}
+
+// Ten times the size that an image can have. The process decodes untrusted files, so larger output is not accepted.
+const maxResultBytes = 32 * 1024 * 1024
+
+/** Without the wait for the other end of a pipe. */
+const noLink = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
+/** Reads a file that the process made. A link is not followed, and a file of another user is not read. */
+export const result = ({ user }: RendererSandbox, file: string): Effect.Effect<Uint8Array, ImplausibleResultError> =>
+  Effect.tryPromise({
+    try: async () => {
+      await using handle = await open(file, noLink)
+      const stat = await handle.stat()
+      if (!stat.isFile() || (user !== undefined && stat.uid !== user)) throw new Error("It is no file of the process")
+      if (stat.size > maxResultBytes) throw new Error("It is implausibly large")
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(stat.size), 0, stat.size, 0)
+      return buffer.subarray(0, bytesRead)
+    },
+    catch: (cause) => new ImplausibleResultError({ message: "The file of the process cannot be read", cause })
+  })

@@ -1,8 +1,19 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type FileSystem, Path } from "effect"
-import { existsSync } from "node:fs"
+import { execFileSync } from "node:child_process"
+import {
+  chownSync,
+  existsSync,
+  lstatSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync
+} from "node:fs"
 import { createServer } from "node:net"
+import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as RendererProcess from "../../src/media/RendererProcess.ts"
 import * as RendererSandbox from "../../src/media/RendererSandbox.ts"
@@ -19,6 +30,11 @@ const port = Effect.gen(function* () {
   const address = server.address()
   return typeof address === "object" && address !== null ? address.port : 0
 })
+
+const isRoot = process.getuid?.() === 0
+
+/** A user of its own where the tests run as root. */
+const sandboxed = { withoutNetwork: [], user: isRoot ? 65_533 : process.getuid!() }
 
 /** What code in place of the decoders could do. */
 const attempts = Effect.fnUntraced(function* (sandbox: RendererSandbox.RendererSandbox) {
@@ -65,6 +81,60 @@ describe("the sandbox of the process that decodes", () => {
       assert.strictEqual(own, "done")
       assert.strictEqual(user, sandbox.user ?? process.getuid?.())
       if (process.getuid?.() === 0 && sandbox.user !== undefined) assert.notStrictEqual(user, 0)
+    })
+  )
+
+  test(
+    "a link in its folder does not lead the file of a job to another file",
+    Effect.gen(function* () {
+      const { folder } = yield* RendererSandbox.makeFolder(sandboxed)
+      const victim = yield* file(Buffer.from("untouched"))
+      const before = statSync(victim)
+      const lent = `${folder}/source`
+      symlinkSync(victim, lent)
+      yield* RendererSandbox.lend(sandboxed, yield* file(Buffer.from("of the job")), lent)
+      assert.strictEqual(readFileSync(victim, "utf8"), "untouched")
+      assert.deepInclude(statSync(victim), { uid: before.uid, mode: before.mode, ino: before.ino })
+      assert.isTrue(lstatSync(lent).isFile())
+      assert.deepStrictEqual([readFileSync(lent, "utf8"), statSync(lent).uid], ["of the job", sandboxed.user])
+    })
+  )
+
+  test(
+    "of its results only files of its own with a plausible size are read",
+    Effect.gen(function* () {
+      const { folder } = yield* RendererSandbox.makeFolder(sandboxed)
+      const [own, link, pipe, large] = ["own", "link", "pipe", "large"].map((name) => `${folder}/${name}`) as [
+        string,
+        string,
+        string,
+        string
+      ]
+      writeFileSync(own, "image")
+      writeFileSync(large, "")
+      truncateSync(large, 32 * 1024 * 1024 + 1)
+      for (const result of [own, large]) chownSync(result, sandboxed.user, sandboxed.user)
+      symlinkSync(own, link)
+      execFileSync("mkfifo", [pipe])
+      assert.strictEqual(Buffer.from(yield* RendererSandbox.result(sandboxed, own)).toString(), "image")
+      for (const result of [link, pipe, large, folder, `${folder}/none`]) {
+        const { _tag } = yield* Effect.flip(RendererSandbox.result(sandboxed, result))
+        assert.strictEqual(_tag, "ImplausibleResultError", result)
+      }
+      if (isRoot) {
+        chownSync(own, 0, 0)
+        yield* Effect.flip(RendererSandbox.result(sandboxed, own))
+      }
+    })
+  )
+
+  test(
+    "it cannot put a link in the place of its folder",
+    Effect.gen(function* () {
+      const { folder, outer } = yield* RendererSandbox.makeFolder(sandboxed)
+      assert.strictEqual(dirname(folder), outer)
+      assert.deepInclude(statSync(outer), { uid: process.getuid!(), mode: 0o040_711 })
+      assert.deepInclude(statSync(folder), { uid: sandboxed.user, mode: 0o040_700 })
     })
   )
 })
