@@ -48,8 +48,9 @@ export class Webhooks extends Context.Service<
       patch: PartialWebhook,
       seen: Pick<Webhook, "types" | "url">,
       precondition: Precondition,
-      show: Show
-    ): Effect.Effect<WrittenWebhook | undefined, WebhookNotFoundError>
+      show: Show,
+      by: ApiKeyId
+    ): Effect.Effect<WrittenWebhook | undefined, WebhookNotFoundError | UnauthorizedError>
     delete(uuid: WebhookId, precondition: Precondition, show: Show): Effect.Effect<WrittenWebhook, WebhookNotFoundError>
     /** The secrets that sign now, in base64, the current one first. */
     secrets(uuid: WebhookId): Effect.Effect<ReadonlyArray<string>>
@@ -92,13 +93,17 @@ export class Webhooks extends Context.Service<
       const addSecret = (uuid: WebhookId, secret: Uint8Array) =>
         pooled`insert into webhook_secrets (webhook_uuid, secret) values (${uuid}, ${secret})`
 
+      /** A key that is revoked leaves no webhook that its revocation does not pause. */
+      const checkActive = Effect.fnUntraced(function* (key: ApiKeyId) {
+        const [active] = yield* pooled`select from api_keys where uuid = ${key} and revoked_at is null for share`
+        if (active === undefined) return yield* UnauthorizedError.of("revoked")
+      })
+
       const create = Effect.fnUntraced(function* (webhook: WebhookCreate, secret: Uint8Array, by: ApiKeyId) {
+        yield* checkActive(by)
         yield* pooled`lock table webhooks in share row exclusive mode`
-        const [state] = yield* pooled<{ readonly revoked: boolean; readonly count: number }>`
-          select k.revoked_at is not null as revoked, (select count(*)::int from webhooks) as count
-            from api_keys k where k.uuid = ${by} for share of k`
-        if (state?.revoked !== false) return yield* UnauthorizedError.of("revoked")
-        if (state.count >= maxWebhooks) return yield* tooMany
+        const [webhooks] = yield* pooled<{ readonly count: number }>`select count(*)::int as count from webhooks`
+        if (webhooks!.count >= maxWebhooks) return yield* tooMany
         const { active = true, ...values } = webhook
         const { uuid } = yield* records.insert({ ...values, state: stateOf(active), createdBy: by })
         yield* addSecret(uuid, secret)
@@ -110,14 +115,21 @@ export class Webhooks extends Context.Service<
         { active, ...patch }: PartialWebhook,
         seen: Pick<Webhook, "types" | "url">,
         precondition: Precondition,
-        show: Show
+        show: Show,
+        by: ApiKeyId
       ) {
+        yield* checkActive(by)
         yield* locked(uuid, precondition, show)
-        const [same] = yield* pooled`
-          select from webhooks where uuid = ${uuid} and types = ${seen.types}::text[] and url = ${seen.url}`
+        const { types, url } = seen
+        const [same] = yield* pooled<{ readonly state: string }>`
+          select state from webhooks where uuid = ${uuid} and types = ${types}::text[] and url = ${url}`
         if (same === undefined) return undefined
         const values = active === undefined ? patch : { ...patch, state: stateOf(active) }
         const { changed } = yield* records.patch(uuid, values, undefined)
+        yield* pooled`
+          update webhook_states s set set_by = ${by} from webhooks w
+            where w.uuid = ${uuid} and s.webhook_uuid = w.uuid
+              and (w.url, w.types, w.state) is distinct from (${url}::text, ${types}::text[], ${same.state}::text)`
         return Written.updated("webhooks", uuid, changed)
       }, written)
 

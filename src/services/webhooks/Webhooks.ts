@@ -50,7 +50,7 @@ export class Webhooks extends Context.Service<
       patch: PartialWebhook,
       precondition: Precondition,
       key: CallingKey
-    ): Effect.Effect<Written<"webhooks", WebhookId>, Rejected>
+    ): Effect.Effect<Written<"webhooks", WebhookId>, Rejected | UnauthorizedError>
     delete(
       uuid: WebhookId,
       precondition: Precondition
@@ -107,7 +107,7 @@ export class Webhooks extends Context.Service<
         if (isMoved || hasOtherTypes || patch.active === true) yield* authorize(key, patch.types ?? types)
         yield* repository.check(uuid, precondition, show)
         if (isMoved) yield* checkUrl(patch.url)
-        return yield* repository.update(uuid, patch, { types, url }, precondition, show)
+        return yield* repository.update(uuid, patch, { types, url }, precondition, show, key.uuid)
       })
 
       const update = Effect.fn("Webhooks.update")(function* (...request: Parameters<typeof updateSeen>) {

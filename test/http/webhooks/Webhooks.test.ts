@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import { eventTypes } from "../../../src/domain/changes/EventType.ts"
 import { recordTypes } from "../../../src/domain/changes/RecordType.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
@@ -197,6 +197,72 @@ layer(TestServer.layer(), { excludeTestServices: true })("Webhooks", (it) => {
       const events = yield* eventsOf(hooks[1]!.uuid, 2)
       assert.deepStrictEqual(events[1].changes, [{ path: "state", before: "active", after: "paused" }])
       assert.strictEqual(events[1].actor.type, "apiKey")
+    })
+  )
+
+  it.effect(
+    "revoking the key that last changed where or whether a webhook delivers pauses it; its rotation does not",
+    () =>
+      Effect.gen(function* () {
+        const permissions = ["update:webhooks", "read:posts", "create:api-keys"]
+        const newKey = Effect.map(
+          send("POST", "/v1/api-keys", { body: { name: "Hooks", permissions } }),
+          ({ body }) => body.data
+        )
+        /** The state of a webhook that a key changes, and others after it, once the key is ended. */
+        const stateAfter = Effect.fnUntraced(function* (
+          changes: ReadonlyArray<object>,
+          end: (uuid: string) => ReturnType<typeof send>,
+          later: ReadonlyArray<object> = []
+        ) {
+          const { uuid } = yield* createWebhook({ url, types: ["post.*"] })
+          const { key, uuid: changer } = yield* newKey
+          for (const body of changes) {
+            assert.strictEqual((yield* send("PATCH", `${path}/${uuid}`, { body, key })).status, 200)
+          }
+          for (const body of later) yield* send("PATCH", `${path}/${uuid}`, { body })
+          assert.strictEqual((yield* end(changer)).status < 300, true)
+          const { createdBy, state } = yield* readWebhook(uuid)
+          assert.notStrictEqual(createdBy, changer)
+          return state
+        })
+        const revoke = (uuid: string) => send("DELETE", `/v1/api-keys/${uuid}`)
+        const rotate = (uuid: string) => send("POST", `/v1/api-keys/${uuid}/rotate`, { body: { overlapSeconds: 0 } })
+        const moved = { url: `${url}/moved` }
+        for (const changes of [[moved], [{ types: ["post.created"] }], [{ active: false }, { active: true }]]) {
+          assert.strictEqual(yield* stateAfter(changes, revoke), "paused", JSON.stringify(changes))
+        }
+        assert.strictEqual(yield* stateAfter([moved], rotate), "active")
+        assert.strictEqual(yield* stateAfter([moved], (uuid) => Effect.andThen(rotate(uuid), revoke(uuid))), "paused")
+        assert.strictEqual(yield* stateAfter([{ description: "Mine" }, { url, active: true }], revoke), "active")
+        assert.strictEqual(yield* stateAfter([moved], revoke, [{ url }]), "active")
+      })
+  )
+
+  it.effect("a key that is revoked while its request waits changes no webhook", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const { uuid } = yield* createWebhook({ url, types: ["post.*"] })
+      const permissions = ["update:webhooks", "read:posts"]
+      const { body: made } = yield* send("POST", "/v1/api-keys", { body: { name: "Hooks", permissions } })
+      const [updated, commit] = yield* Effect.all([Deferred.make<void>(), Deferred.make<void>()])
+      const revoking = pooled`update api_keys set revoked_at = now() where uuid = ${made.data.uuid}`.pipe(
+        Effect.andThen(Deferred.succeed(updated, undefined)),
+        Effect.andThen(Deferred.await(commit)),
+        pooled.withTransaction
+      )
+      const revoked = yield* Effect.forkChild(revoking)
+      yield* Deferred.await(updated)
+      const change = send("PATCH", `${path}/${uuid}`, { body: { url: `${url}/moved` }, key: made.data.key })
+      const changed = yield* Effect.forkChild(change)
+      const waits = pooled<{ readonly count: number }>`select count(*)::int as count from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%from api_keys where uuid =%'`
+      yield* eventually("the request waits", waits, ([row]) => row!.count === 1)
+      yield* Deferred.succeed(commit, undefined)
+      yield* Fiber.join(revoked)
+      assert.strictEqual(expectError(yield* Fiber.join(changed), 401, "UnauthorizedError").reason, "revoked")
+      const read = yield* readWebhook(uuid)
+      assert.deepStrictEqual([read.url, read.state], [url, "active"])
     })
   )
 
