@@ -9,6 +9,7 @@ import * as Batch from "./batch/Batch.ts"
 import type { BatchOptions } from "./batch/BatchTypes.ts"
 import { type Column, type Computed, isStored, type StoredColumn, types } from "./Columns.ts"
 import { changeSetting } from "./ChangeSetting.ts"
+import { patiently } from "./connections/DatabaseSocket.ts"
 import { type Fragment, sql } from "./Fragment.ts"
 import type { ListRequest } from "./lists/Listing.ts"
 import type { View } from "./View.ts"
@@ -146,7 +147,7 @@ export const make = Effect.fnUntraced(function* <
 
   /** Deletes a record that many others name, within a transaction: its statements have 120 s, as its request has. */
   const removeNamed = (uuid: string, precondition: Precondition) =>
-    Effect.andThen(pooled`select set_config('statement_timeout', '120s', true)`, remove(uuid, precondition))
+    patiently(Effect.andThen(pooled`select set_config('statement_timeout', '120s', true)`, remove(uuid, precondition)))
 
   /** The statements that write many records. */
   const batch = (options: BatchOptions) =>

@@ -6,7 +6,7 @@ import { type AddressInfo, createServer, type Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { type ConnectionOptions, TLSSocket } from "node:tls"
 import { afterEach, beforeEach, vi } from "vitest"
-import { streamOf } from "../../src/sql/connections/DatabaseSocket.ts"
+import { patiently, streamOf } from "../../src/sql/connections/DatabaseSocket.ts"
 
 const welcome = Buffer.from("5200000008000000005a0000000549", "hex")
 const emptyAnswer = Buffer.from("310000000432000000046e0000000449000000045a0000000549", "hex")
@@ -99,6 +99,22 @@ describe("database connections", () => {
         // The next statement gets a new connection.
         yield* sql.unsafe("third")
       }).pipe(Effect.scoped)
+    )
+
+    it.live(
+      `${name}: a statement that may take two minutes ${options.multiplex ? "has no longer" : "has longer"}`,
+      () =>
+        Effect.gen(function* () {
+          const { port } = yield* database({ secured: options.secured, answers: 1 })
+          const sql = yield* clientOf(port, options)
+          yield* sql.unsafe("first")
+          const silent = yield* Effect.forkScoped(patiently(Effect.exit(sql.unsafe("second"))))
+          yield* Effect.sleep("100 millis")
+          yield* pass(120)
+          assert.strictEqual(silent.pollUnsafe() === undefined, !options.multiplex)
+          yield* pass(8)
+          assert.isTrue(Exit.isFailure(yield* Fiber.join(silent)))
+        }).pipe(Effect.scoped)
     )
 
     it.live(`${name}: an idle connection is kept`, () =>

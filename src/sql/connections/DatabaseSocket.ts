@@ -1,5 +1,5 @@
 import type { PgClient } from "@effect/sql-pg"
-import { Redacted } from "effect"
+import { Effect, Redacted } from "effect"
 import { connect, type NetConnectOpts, type Socket } from "node:net"
 import { Duplex } from "node:stream"
 
@@ -37,15 +37,32 @@ const batch = (socket: Socket) => {
   })
 }
 
-/** Longer than any statement may run, so that a busy database is never mistaken for one that hangs. */
+/** Longer than any other statement may run, so that a busy database is never mistaken for one that hangs. */
 const silenceSeconds = 8
+
+/** Longer than the statements within `patiently` may run. */
+const longSilenceSeconds = 125
+
+/** How many effects run within `patiently`. */
+let patient = 0
+
+/**
+ * Runs statements that may take two minutes. Meanwhile no connection of the pools without pipelining is closed for its silence
+ * before; those with the reads of all keys are.
+ */
+export const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => patient++),
+    () => effect,
+    () => Effect.sync(() => patient--)
+  )
 
 /**
  * Closes a connection whose server sends nothing after a request: it is frozen, or its machine or network failed. TCP
  * detects that after a quarter of an hour or never, and neither a commit nor a statement that shares its connection can
  * be interrupted. A timer counts the seconds, because a clock would include time in which this process was suspended.
  */
-const watch = (socket: Socket) => {
+const watch = (socket: Socket, { batched }: Behaviour) => {
   let readBefore: number | undefined
   let silent = 0
   beforeWrites(socket, () => {
@@ -55,10 +72,11 @@ const watch = (socket: Socket) => {
   })
   const isSilent = () => readBefore === socket.bytesRead
   const timer = setInterval(() => {
-    if (!isSilent() || silent++ < silenceSeconds) return
+    const seconds = patient > 0 && !batched ? longSilenceSeconds : silenceSeconds
+    if (!isSilent() || silent++ < seconds) return
     // Data that has already arrived is read before this runs.
     setImmediate(() => {
-      if (isSilent()) socket.destroy(new Error(`The database has not answered for ${silenceSeconds} seconds`))
+      if (isSilent()) socket.destroy(new Error(`The database has not answered for ${seconds} seconds`))
     })
   }, 1000)
   socket.once("close", () => clearInterval(timer))
@@ -79,13 +97,13 @@ const isSecured = ({ url }: PgClient.PgClientConfig) =>
   url !== undefined && !["disable", null].includes(new URL(Redacted.value(url)).searchParams.get("sslmode"))
 
 /** Makes the connections of a pool; the client itself adds TLS. */
-export const streamOf = (database: PgClient.PgClientConfig, { batched }: Behaviour): (() => Duplex) => {
+export const streamOf = (database: PgClient.PgClientConfig, behaviour: Behaviour): (() => Duplex) => {
   const address = addressOf(database)
   const secured = isSecured(database)
   return () => {
     const socket = connect(address)
-    watch(socket)
-    if (batched) batch(socket)
+    watch(socket, behaviour)
+    if (behaviour.batched) batch(socket)
     // TLS on a raw socket bypasses `write`, which `watch` and `batch` replace; to any other stream it writes.
     return secured ? Duplex.from({ readable: socket, writable: socket }) : socket
   }
