@@ -134,14 +134,14 @@ export class Posts extends Context.Service<
 
       const insert = (post: PostCreate) => holding(post, records.insert(post))
 
-      /** A concurrent creation with the same title can take the slug first; then the next one is tried. */
+      /** A concurrent creation with the same title can take the slug first; then the next one is tried, also within a transaction. */
       const insertWithFreeSlug = (
         post: PostCreate,
         base: string,
         attempt: number
       ): Effect.Effect<WrittenPost, InvalidRequestError | AssetNotFoundError> =>
         Effect.orDie(freeSlug(base, attempt)).pipe(
-          Effect.flatMap((slug) => insert({ ...post, slug })),
+          Effect.flatMap((slug) => transaction(pooled, insert({ ...post, slug }))),
           Effect.catchIf(
             (error) =>
               attempt < numberedAttempts && error._tag === "InvalidRequestError" && error.issues[0]?.path === "slug",

@@ -174,6 +174,38 @@ layer(TestServer.layer(), { excludeTestServices: true })("Posts", (it) => {
     })
   )
 
+  it.effect("posts with the same title that are created at once in transactions get different slugs", () =>
+    Effect.gen(function* () {
+      const data = { type: "news", translations: [translation()] }
+      const operations = [
+        { op: "create", data },
+        { op: "create", data }
+      ]
+      const atOnce = (count: number, request: (index: number) => ReturnType<typeof send>) =>
+        Effect.all(
+          Array.from({ length: count }, (_, index) => request(index)),
+          { concurrency: "unbounded" }
+        )
+      const whole = yield* atOnce(12, () =>
+        send("POST", "/v1/posts", { body: data, headers: { "idempotency-key": unique("title") } })
+      )
+      const bulk = yield* atOnce(3, (index) =>
+        send("POST", "/v1/posts/bulk", {
+          body: { mode: index % 2 === 0 ? "atomic" : "independent", operations }
+        })
+      )
+      assert.deepStrictEqual(
+        [...whole.map(({ status }) => status), ...bulk.map(({ body }) => body.counts)],
+        [...whole.map(() => 201), ...bulk.map(() => ({ 201: 2 }))]
+      )
+      const uuids: ReadonlyArray<string> = [...whole, ...bulk].flatMap(({ body }) =>
+        [body.data].flat().map(({ uuid }: { readonly uuid: string }) => uuid)
+      )
+      const slugs = yield* Effect.forEach(uuids, (uuid) => Effect.map(readPost(uuid), ({ slug }) => slug as string))
+      assert.strictEqual(new Set(slugs).size, 18)
+    })
+  )
+
   it.effect("unknown references of a post are all listed, before rule violations", () =>
     Effect.gen(function* () {
       const uuid = yield* createPost()
