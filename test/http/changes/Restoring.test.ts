@@ -172,6 +172,33 @@ layer(TestServer.layer(), { excludeTestServices: true })("Restorations", (it) =>
     })
   )
 
+  it.effect("a post whose audience lists were cleared is restored with empty ones", () =>
+    Effect.gen(function* () {
+      const group = yield* createGroup()
+      const location = yield* create()
+      const uuid = yield* createPost({
+        audience: { authorizationType: "groups", groups: [{ uuid: group }], locations: [{ uuid: location }] }
+      })
+      const given = yield* readPost(uuid)
+      yield* patchPost(uuid, { audience: { groups: null, locations: null } })
+      const { editedAt: _, ...cleared } = yield* readPost(uuid)
+      assert.deepStrictEqual([cleared.audience.groups, cleared.audience.locations], [[], []])
+      yield* remove("posts", uuid)
+      const { headers, status } = yield* restore("posts", uuid)
+      assert.deepStrictEqual([status, headers.get("warning")], [200, null])
+      assert.deepInclude(yield* readPost(uuid), cleared)
+      const [created, updated] = yield* history("posts", uuid)
+      assert.strictEqual((yield* restore("posts", uuid, { eventId: created!.id })).status, 200)
+      assert.deepStrictEqual((yield* readPost(uuid)).audience, given.audience)
+      assert.strictEqual((yield* restore("posts", uuid, { eventId: updated!.id })).status, 200)
+      const before = yield* readPost(uuid)
+      assert.deepInclude(before, cleared)
+      // The same state again changes nothing.
+      assert.strictEqual((yield* restore("posts", uuid, { eventId: updated!.id })).status, 200)
+      assert.deepStrictEqual(yield* readPost(uuid), before)
+    })
+  )
+
   it.effect("references of modules whose records are gone are in a warning", () =>
     Effect.gen(function* () {
       const uuid = yield* createProduct()

@@ -7,11 +7,14 @@ import { columnsToRestore, existing, missing, others, type Target, writeRow } fr
 const Named = Schema.Struct({ uuid: Schema.String })
 type Named = typeof Named.Type
 
-/** What a post refers to, beside its other columns. */
+/** What a post refers to, beside its other columns. A list of the audience that was cleared is absent. */
 const References = Schema.Struct({
   author: Schema.optionalKey(Schema.NullOr(Named)),
   audience: Schema.StructWithRest(
-    Schema.Struct({ groups: Schema.Array(Named), locations: Schema.Array(Named) }),
+    Schema.Struct({
+      groups: Schema.optionalKey(Schema.Array(Named)),
+      locations: Schema.optionalKey(Schema.Array(Named))
+    }),
     others
   ),
   cover_asset_uuid: Schema.optionalKey(Schema.NullOr(Schema.String)),
@@ -27,20 +30,24 @@ const columns = columnsToRestore(Post)
 
 const uuids = (list: ReadonlyArray<Named>) => list.map(({ uuid }) => uuid)
 
+/** How many items of a list name a record that does not exist. */
+const goneOf = (list: ReadonlyArray<Named> | undefined, found: ReadonlySet<string>) =>
+  (list ?? []).filter(({ uuid }) => !found.has(uuid)).length
+
 export const post = (client: SqlClient.SqlClient) =>
   Effect.fnUntraced(function* (target: Target) {
     const state = decode(target.state)
     const { audience, author, cover_asset_uuid: cover, media_asset_uuids: media } = state
     const users = yield* existing(client, "users", author ? [author.uuid] : [])
-    const groups = yield* existing(client, "groups", uuids(audience.groups))
-    const locations = yield* existing(client, "locations", uuids(audience.locations))
+    const groups = yield* existing(client, "groups", uuids(audience.groups ?? []))
+    const locations = yield* existing(client, "locations", uuids(audience.locations ?? []))
     const assets = yield* existing(client, "assets", [...(cover ? [cover] : []), ...(media ?? [])])
     const kept = {
       author: author && users.has(author.uuid) ? author : null,
       audience: {
         ...audience,
-        groups: audience.groups.filter(({ uuid }) => groups.has(uuid)),
-        locations: audience.locations.filter(({ uuid }) => locations.has(uuid))
+        ...(audience.groups && { groups: audience.groups.filter(({ uuid }) => groups.has(uuid)) }),
+        ...(audience.locations && { locations: audience.locations.filter(({ uuid }) => locations.has(uuid)) })
       },
       cover_asset_uuid: cover && assets.has(cover) ? cover : null,
       media_asset_uuids: (media ?? []).filter((uuid) => assets.has(uuid)),
@@ -53,8 +60,8 @@ export const post = (client: SqlClient.SqlClient) =>
       changed,
       missing: missing(
         ["author", author && kept.author === null ? 1 : 0],
-        ["audience.groups", audience.groups.length - kept.audience.groups.length],
-        ["audience.locations", audience.locations.length - kept.audience.locations.length],
+        ["audience.groups", goneOf(audience.groups, groups)],
+        ["audience.locations", goneOf(audience.locations, locations)],
         ["coverAssetUuid", cover && kept.cover_asset_uuid === null ? 1 : 0],
         ["mediaAssetUuids", (media ?? []).length - kept.media_asset_uuids.length]
       )
