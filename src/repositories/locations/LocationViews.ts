@@ -31,8 +31,7 @@ export const checked = ({ near, radius, ...request }: LocationsRequest): Effect.
   }
   if (request.sortOrder === "desc") return Effect.die(rejected("sortOrder", "`near` answers the nearest first"))
   const { sortBy = distance } = request
-  const sortOrder = sortBy === distance ? "asc" : request.sortOrder
-  return Effect.succeed({ ...request, near, radius, sortBy, sortOrder })
+  return Effect.succeed({ ...request, near, radius, sortBy, sortOrder: "asc" })
 }
 
 const openSql = (time: string) => sql`(t.week_minutes is not null or t.special_minutes is not null)

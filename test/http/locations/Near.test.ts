@@ -204,7 +204,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("places", (it) => {
     })
   )
 
-  it.effect("near goes with bounds, filters, fields, other orders and totals", () =>
+  it.effect("near goes with bounds, filters, fields, other orders, which ascend, and totals", () =>
     Effect.gen(function* () {
       const at = (latitude: number, longitude: number, name: string) =>
         create({ name, coordinates: { latitude, longitude } })
@@ -215,6 +215,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("places", (it) => {
       assert.deepStrictEqual(yield* order(""), [here, east, north])
       assert.deepStrictEqual(yield* order("sortBy=distance&sortOrder=asc"), [here, east, north])
       assert.deepStrictEqual(yield* order("sortBy=name&sortOrder=asc"), [east, north, here])
+      assert.deepStrictEqual(yield* order("sortBy=name"), [east, north, here])
       assert.deepStrictEqual(yield* order("bounds=39,20.05,41,21"), [east])
       assert.deepStrictEqual(yield* order("filter=name:not equals:Ada"), [here, north])
       const { data, pagination } = yield* listed(`${near}&fields=distanceMetres&total=false`)
