@@ -31,6 +31,10 @@ const members: Partial<Readonly<Record<Table, ReadonlyArray<Fragment>>>> = {
 const stateOf = (table: Table) =>
   sql.join(" || ")([sql`to_jsonb(c)`, ...(members[table] ?? []).map((member) => sql`coalesce(${member}, '{}')`)])
 
+/** A state without what the erasure of values from the events of a location leaves: lists that are absent, and empty objects. */
+const completed = (table: Table, state: Fragment) =>
+  table === "locations" ? sql`waypost_merge('{"postal_codes": [], "translation_labels": []}', ${state})` : state
+
 /**
  * The common table expressions `name`: the records with these uuids that existed at the moment, and the state of each as
  * the log has it. It is the current state with every later change undone; a record that was deleted since begins with what
@@ -43,7 +47,10 @@ export const statesOf = (name: string, table: Table, uuids: Fragment): Fragment 
   const type = Object.entries(recordTables).find(([, its]) => its === table)?.[0]
   return sql`${wanted} as materialized (select array(${uuids}) as uuids),
     ${states} as materialized (
-      select w.uuid, case when u.boundary = 'deleted' then '{}' else ${stateOf(table)} end || coalesce(u.before, '{}') as state
+      select w.uuid, ${completed(
+        table,
+        sql`case when u.boundary = 'deleted' then '{}' else ${stateOf(table)} end || coalesce(u.before, '{}')`
+      )} as state
       from (select distinct unnest(uuids) as uuid from ${wanted}) w
       left join ${sql.literal(table)} c on c.uuid = w.uuid
       left join (select u.* from moment, ${wanted}, waypost_undone(${type}::text, uuids, place, since) u) u on u.uuid = w.uuid

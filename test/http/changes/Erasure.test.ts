@@ -137,6 +137,33 @@ layer(TestServer.layer(), { excludeTestServices: true })("erasure", (it) => {
     })
   )
 
+  it.effect("a location whose values were erased from its events is restored without them, and read so at a time", () =>
+    Effect.gen(function* () {
+      const location = yield* Products.createLocation({
+        contact: { phone: "+31200001" },
+        legal: { address: { city: "Utrecht" } },
+        locale: "nl",
+        postalCodes: ["3511 AB"]
+      })
+      const path = `/v1/locations/${location}`
+      const label = { key: "other.extraDna1", locale: "nl-NL", label: "Bakkerij" }
+      const labels = yield* send("PUT", `${path}/translation-labels`, { body: { translationLabels: [label] } })
+      assert.strictEqual(labels.status, 200, labels.text)
+      const { createdAt, editedAt: at, ...whole } = (yield* send("GET", path)).body.data
+      yield* send("DELETE", path)
+      const paths = ["contact.phone", "legal.address.city", "postalCodes", "translationLabels", "media"]
+      assert.strictEqual((yield* send("POST", `${path}/erase-history`, { body: { paths } })).status, 200)
+      const { contact: _, legal: __, ...left } = whole
+      const expected = { ...left, createdAt, postalCodes: [], translationLabels: [] }
+      const { editedAt: ___, ...then } = (yield* send("GET", `${path}?at=${at}`)).body.data
+      assert.deepStrictEqual(then, expected)
+      const restored = yield* send("POST", `${path}/restore`, { body: {} })
+      assert.strictEqual(restored.status, 200, restored.text)
+      const { editedAt: ____, ...now } = (yield* send("GET", path)).body.data
+      assert.deepStrictEqual(now, expected)
+    })
+  )
+
   it.effect("erase-history names the paths that are no members, and a location that never existed", () =>
     Effect.gen(function* () {
       const path = `/v1/locations/${unknownUuid}/erase-history`
