@@ -3,7 +3,7 @@ import { writtenAs } from "../write/Markers.ts"
 import { atMost } from "../schema/Checks.ts"
 import { text } from "../schema/Fields.ts"
 import { normalise } from "../schema/Normalise.ts"
-import { CalendarDay, EndOfPeriod, TimeOfDay, TimeZone as AnyTimeZone } from "../schema/Time.ts"
+import { CalendarDay, EndOfPeriod, SentTimeZone, TimeOfDay, TimeZone } from "../schema/Time.ts"
 import { int } from "../schema/WholeNumber.ts"
 
 /** The names that the platform lists, by their lower-case form; read with the first one that is asked for. */
@@ -11,11 +11,16 @@ const names = new Map<string, string>()
 
 const nameOf = (zone: string): string => {
   if (names.size === 0) for (const name of Intl.supportedValuesOf("timeZone")) names.set(name.toLowerCase(), name)
-  return names.get(zone.toLowerCase()) ?? zone
+  // The platform does not list CET and UTC, for example. All names of up to three letters are capitals.
+  return names.get(zone.toLowerCase()) ?? (zone.length <= 3 ? zone.toUpperCase() : zone)
 }
 
 /** A time zone in the case of letters that the IANA has for it. */
-export const TimeZone = AnyTimeZone.pipe(Schema.decode(normalise<string>(nameOf)))
+const named = (zone: typeof TimeZone) =>
+  zone.pipe(
+    Schema.decode(normalise<string>(nameOf)),
+    Schema.annotateEncoded({ description: "The IANA time zone of the hours, which need one." })
+  )
 
 const period = { opens: TimeOfDay, closes: EndOfPeriod }
 interface Period {
@@ -164,9 +169,7 @@ export const openingMembers = {
       description: "Absent counts as open."
     })
   ),
-  timezone: Schema.optionalKey(
-    TimeZone.pipe(Schema.annotateEncoded({ description: "The IANA time zone of the hours, which need one." }))
-  ),
+  timezone: Schema.optionalKey(named(TimeZone)).pipe(writtenAs(Schema.optionalKey(Schema.NullOr(named(SentTimeZone))))),
   openingHours: Schema.optionalKey(OpeningHours),
   specialHours: Schema.optionalKey(SpecialHours).pipe(writtenAs(Schema.optionalKey(Schema.NullOr(SpecialHoursInput))))
 }

@@ -22,7 +22,14 @@ export const CalendarDay = Schema.String.check(
 
 const aTimeZone = "an IANA time zone such as Europe/Amsterdam"
 
-/** An IANA time zone; offsets are none. */
+const unknownTimeZone = {
+  expected: aTimeZone,
+  code: "unknownTimeZone",
+  // Without a fragment of its own a check loses the annotations that follow it in the JSON Schema.
+  toJsonSchema: () => ({})
+}
+
+/** A time zone as records have it; offsets are none. */
 export const TimeZone = patternText(
   /^[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+){0,2}$/,
   aTimeZone,
@@ -30,7 +37,15 @@ export const TimeZone = patternText(
 ).check(
   Schema.makeFilter<string>(
     (zone) => Result.isSuccess(Result.try(() => new Intl.DateTimeFormat("en", { timeZone: zone }))),
-    // Without a fragment of its own a check loses the annotations that follow it in the JSON Schema.
-    { expected: aTimeZone, code: "unknownTimeZone", toJsonSchema: () => ({}) }
+    unknownTimeZone
   )
+)
+
+/** What the platform takes for time zones and the IANA does not have. PostgreSQL reads some of them as other offsets. */
+const abbreviations =
+  /^(?:ACT|AET|AGT|ART|AST|BET|BST|CAT|CNT|CST|CTT|EAT|ECT|IET|IST|JST|MIT|NET|NST|PLT|PNT|PRT|PST|SST|VST)$/i
+
+/** An IANA time zone, as a client sends it. */
+export const SentTimeZone = TimeZone.check(
+  Schema.makeFilter<string>((zone) => !abbreviations.test(zone), unknownTimeZone)
 )

@@ -34,9 +34,10 @@ export const checked = ({ near, radius, ...request }: LocationsRequest): Effect.
   return Effect.succeed({ ...request, near, radius, sortBy, sortOrder: "asc" })
 }
 
+// Names of zones that were stored in lower case are those of other zones for PostgreSQL, such as `cet`.
 const openSql = (time: string) => sql`(t.week_minutes is not null or t.special_minutes is not null)
   and coalesce(t.status, 'open') = 'open' and waypost_is_open(t.week_minutes, t.special_minutes,
-    waypost_local(${time === "now" ? sql.literal("now()") : sql`${time}::timestamptz`}, t.timezone))`
+    waypost_local(${time === "now" ? sql.literal("now()") : sql`${time}::timestamptz`}, upper(t.timezone)))`
 
 /** The locations that a list asks for besides its filter, and the distance of each. */
 export const viewOf = ({ bounds, near, openAt, radius }: LocationsRequest): View => {

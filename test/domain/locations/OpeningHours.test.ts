@@ -32,9 +32,20 @@ describe("opening hours of a location", () => {
       ...compare(timezone.schema, [
         ...kept(["Europe/Amsterdam", "America/Argentina/Buenos_Aires", "UTC", "CET", "Asia/Kolkata"]),
         ["europe/AMSTERDAM", "Europe/Amsterdam"],
+        ["cet", "CET"],
+        ["Utc", "UTC"],
         ...rejects(["Europe/Atlantis", "+01:00", "", "Europe", 1])
       ])
     )
+  })
+
+  it("abbreviations that the IANA does not have are no time zones in a request, in any case", () => {
+    for (const zone of ["PST", "pst", "BST", "Ist", "CST", "JST"])
+      assert.deepStrictEqual(problems({ timezone: zone }), ["timezone unknownTimeZone"], zone)
+    for (const zone of ["CET", "EST", "GMT", "HST", "MET", "MST", "WET", "EET", "UTC", "PRC", "GB", "PST8PDT"])
+      assert.deepStrictEqual(problems({ timezone: zone }), [], zone)
+    // Locations can have them from earlier requests.
+    assert.strictEqual(Schema.decodeUnknownSync(timezone.schema)("PST"), "PST")
   })
 
   it("hours are sorted by day and time, from 00:00 to 24:00, and at most 70", () => {

@@ -1,7 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { Sql } from "../../../src/sql/Sql.ts"
 import { pick, randomOf } from "../../support/Random.ts"
-import { create, problemsOf, send, unique } from "../../support/requests/Requests.ts"
+import { create, problemsOf, read, send, unique } from "../../support/requests/Requests.ts"
 import { runs } from "../../support/Runs.ts"
 import * as TestServer from "../../support/TestServer.ts"
 
@@ -184,6 +185,31 @@ layer(TestServer.layer(), { excludeTestServices: true })("locations that are ope
         alone.body.data.map(({ uuid }: { readonly uuid: string }) => uuid),
         [a, b]
       )
+    })
+  )
+
+  it.effect("a time zone in lower case has the clock of the zone, also where it was stored so", () =>
+    Effect.gen(function* () {
+      const city = unique("City")
+      const openingHours = [1, 2, 3, 4, 5, 6, 7].map((day) => one({ opens: "09:00", closes: "10:00" }, day))
+      const uuids: Array<string> = []
+      const { pooled } = yield* Sql
+      for (const timezone of ["cet", "met", "Cet"]) {
+        const uuid = yield* create({ address: { city }, timezone, openingHours })
+        uuids.push(uuid)
+        assert.strictEqual((yield* read(uuid)).timezone, timezone.toUpperCase())
+        yield* pooled`update locations set timezone = ${timezone} where uuid = ${uuid}::uuid`
+      }
+      assert.sameMembers([...(yield* openAt(city, "2026-07-01T07:30:00.000Z")).uuids], uuids)
+      assert.deepStrictEqual((yield* openAt(city, "2026-07-01T08:30:00.000Z")).uuids, [])
+      for (const timezone of ["PST", "ist"]) {
+        const body = { name: "Branch", identifier: unique(), timezone, openingHours }
+        assert.deepStrictEqual(problemsOf(yield* send("POST", "/v1/locations", { body })), [
+          400,
+          "InvalidRequestError",
+          "timezone unknownTimeZone"
+        ])
+      }
     })
   )
 

@@ -1,11 +1,11 @@
 import { Schema } from "effect"
-import { TimeOfDay, TimeZone } from "../../schema/Time.ts"
+import { SentTimeZone, TimeOfDay, TimeZone } from "../../schema/Time.ts"
 import { CountryCode } from "../../schema/Country.ts"
 import { distinct } from "../../schema/Distinct.ts"
 import { text } from "../../schema/Fields.ts"
 import { Money } from "../../schema/Money.ts"
 import { flag, inOrder, Key, list, translations, unless } from "../ModuleFields.ts"
-import { withDefault } from "../../write/Markers.ts"
+import { withDefault, writtenAs } from "../../write/Markers.ts"
 import * as Module from "../ModuleShape.ts"
 import { int } from "../../schema/WholeNumber.ts"
 
@@ -37,7 +37,7 @@ export const DeliveryModule = Module.make(
     ]),
     allowMultipleAddresses: flag(false),
     cutoffTime: Schema.optionalKey(TimeOfDay),
-    timezone: Schema.optionalKey(TimeZone),
+    timezone: Schema.optionalKey(TimeZone).pipe(writtenAs(Schema.optionalKey(Schema.NullOr(SentTimeZone)))),
     weightGrams: size,
     lengthMm: size,
     widthMm: size,

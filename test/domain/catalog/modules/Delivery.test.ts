@@ -116,6 +116,7 @@ describe("the delivery module", () => {
         [{ cutoffTime: "24:00" }, "cutoffTime invalidFormat"],
         [{ cutoffTime: "9:00" }, "cutoffTime invalidFormat"],
         [{ timezone: "Europe/Atlantis" }, "timezone unknownTimeZone"],
+        [{ timezone: "PST" }, "timezone unknownTimeZone"],
         [{ timezone: "+01:00" }, "timezone invalidFormat"]
       )
     ))
