@@ -10,6 +10,7 @@ import * as IncludedModules from "./IncludedModules.ts"
 import { noVisibility, type Visibility } from "./ModuleReferences.ts"
 import { computedOf, relatedOf } from "./ProductColumns.ts"
 import { ProductModules } from "./ProductModules.ts"
+import { deletions, hasVariants } from "./VariantDeletions.ts"
 import { leave } from "../../sql/batch/Batch.ts"
 import type { Batch } from "../../sql/batch/BatchTypes.ts"
 import type { EncodedPage } from "../../domain/schema/Encoded.ts"
@@ -104,7 +105,7 @@ export class Products extends Context.Service<
       })
 
       return traced(Products, {
-        bulk,
+        bulk: { ...bulk, comparison: bulk.comparison && { ...bulk.comparison, deletions } },
         get: (uuid, selection = {}, visibility = noVisibility) =>
           included.one(selection, visibility, (selection) => records.get(uuid, selection)),
         list: (request, visibility = noVisibility) => included.page(request, visibility, records.list),
@@ -175,16 +176,6 @@ const fitsType = (product: ProductCreate) => {
     )
   return issues.length === 0 ? Effect.void : Effect.fail(InvalidRequestError.of(issues))
 }
-
-const hasVariants = (count: number) =>
-  InvalidRequestError.of([
-    {
-      in: "path",
-      path: "uuid",
-      code: "hasVariants",
-      message: `The product has ${count === 1 ? "1 variant" : `${count} variants`}; delete them first`
-    }
-  ])
 
 /** The rules that the tables hold. */
 export const constraintErrors = ({ identifier }: Pick<PartialProduct, "identifier">) =>

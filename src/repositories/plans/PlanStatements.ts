@@ -1,11 +1,11 @@
-import type { Result } from "effect"
+import { Effect, type Result } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Condition } from "../../domain/query/FilterConditions.ts"
 import { type Counts, type PlanId, PlanKind } from "../../domain/plans/Plan.ts"
 import type { Issue } from "../../domain/write/RequestErrors.ts"
 import type { Entry } from "../../domain/changes/Event.ts"
-import type { Comparison } from "../../sql/batch/BatchTypes.ts"
-import { sql } from "../../sql/Fragment.ts"
+import type { Comparison, Deletions } from "../../sql/batch/BatchTypes.ts"
+import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { isEvent } from "../changes/EventPages.ts"
 
 /** A row of a file: the record, or why it could not be read. */
@@ -70,20 +70,39 @@ interface UnnamedRequest {
   readonly plan: PlanId
   readonly after: Unnamed | undefined
   readonly limit: number
+  /** Which records are selected. */
+  readonly part: Fragment
 }
 
-/** Records that no row of the plan names, those created last first. */
+/** Records of a part that no row of the plan names, those created last first. */
 export const unnamed = (
   pooled: SqlClient.SqlClient,
   { compared, json, key, table, where }: Comparison,
-  { after, filter, limit, plan }: UnnamedRequest
+  { after, filter, limit, part, plan }: UnnamedRequest
 ) => pooled<Unnamed>`
   select t.uuid::text as uuid, ${key} as key, (${compared(key)})::text as compared, t.created_at::text as "createdAt",
     t.edited_at::text as "editedAt", ${json} as json
-  from ${table} t where ${where(filter)}
+  from ${table} t where ${where(filter)} and ${part}
     and ${after === undefined ? sql`true` : sql`(t.created_at, t.uuid) < (${after.createdAt}::timestamptz, ${after.uuid}::uuid)`}
     and not exists (select from plan_rows p where p.plan = ${plan}::uuid and p.record = t.uuid)
   order by t.created_at desc, t.uuid desc limit ${limit}::int`
+
+/** Refuses the deletions that cannot be done, and returns how many these are. */
+export const refuseDeletions = Effect.fnUntraced(function* (
+  pooled: SqlClient.SqlClient,
+  { issuesOf, kept }: Deletions,
+  plan: PlanId
+) {
+  const rows = yield* pooled<{ readonly record: string; readonly count: number }>`
+    with planned as not materialized (select record, kind, data from plan_rows where plan = ${plan}::uuid) ${kept}`
+  if (rows.length === 0) return 0
+  const refused = rows.map(({ count, record }) => ({ record, issues: issuesOf(count) }))
+  yield* pooled`
+    update plan_rows p set kind = 'refused', changes = '[]', issues = sent.issues
+      from jsonb_to_recordset(${JSON.stringify(refused)}::jsonb) as sent (record uuid, issues jsonb)
+      where p.plan = ${plan}::uuid and p.record = sent.record and p.kind = 'delete'`
+  return rows.length
+})
 
 /** The rows of a plan by what they do, and how many records it compares. */
 export const count = (

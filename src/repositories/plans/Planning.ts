@@ -8,6 +8,7 @@ import { noPrecondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError, type Issue } from "../../domain/write/RequestErrors.ts"
 import { Surrounding } from "../../domain/write/SurroundingTransaction.ts"
 import type { Comparison } from "../../sql/batch/BatchTypes.ts"
+import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { locksRelations } from "../bulk/Bulk.ts"
 import { type DecodedOperation, decodeEach } from "../bulk/Decoding.ts"
 import type { BulkResource } from "../bulk/Resource.ts"
@@ -36,6 +37,9 @@ interface Keyed {
 /** Rows that are compared together, and how many such chunks at once. */
 const chunk = 500
 const concurrency = 2
+
+/** The deletions of a plan that leaves the records which no row names. */
+export const noDeletions = { rows: 0, bytes: 0, refused: 0 }
 
 /** Compares a file with a collection, and stores what would change. Nothing else is written. */
 export const make = (
@@ -125,15 +129,11 @@ export const make = (
     return prepared.some(({ operation }) => locksRelations(batch, { operations: [operation] }))
   })
 
-  /**
-   * Deletions of the records that no row names, and the bytes of these records; none if it is not known which record a row
-   * names.
-   */
-  const stageDeletions = Effect.fnUntraced(function* () {
-    const staged = { rows: 0, bytes: 0 }
+  /** Stages the deletions of the records of a part that no row names, and counts them and the bytes of these records. */
+  const stagePart = Effect.fnUntraced(function* (part: Fragment, staged: { rows: number; bytes: number }) {
     let last: Statements.Unnamed | undefined
-    for (let isMore = unreadable === undefined; isMore;) {
-      const records = yield* Statements.unnamed(pooled, comparison, { filter, plan, after: last, limit: chunk })
+    for (let isMore = true; isMore;) {
+      const records = yield* Statements.unnamed(pooled, comparison, { filter, plan, part, after: last, limit: chunk })
       const rows = records.map(({ compared, editedAt, json, key, uuid }): Statements.StagedRow => ({
         place: places++,
         key,
@@ -149,6 +149,22 @@ export const make = (
       if (rows.length > 0) yield* Statements.stage(pooled, plan, rows)
       last = records.at(-1)
       isMore = rows.length === chunk
+    }
+  })
+
+  /**
+   * Deletions of the records that no row names, the bytes of these records, and how many of the deletions are refused; none if it is
+   * not known which record a row names.
+   */
+  const stageDeletions = Effect.fnUntraced(function* () {
+    const staged = { ...noDeletions }
+    if (unreadable !== undefined) return staged
+    const { deletions } = comparison
+    if (deletions === undefined) yield* stagePart(sql`true`, staged)
+    else {
+      yield* stagePart(deletions.isFirst, staged)
+      yield* stagePart(sql`not ${deletions.isFirst}`, staged)
+      staged.refused = yield* Statements.refuseDeletions(pooled, deletions, plan)
     }
     return staged
   })

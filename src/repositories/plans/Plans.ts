@@ -141,7 +141,7 @@ export class Plans extends Context.Service<
           const locks = yield* planning.compareAll(rows)
           const permissions = planning.demanded()
           yield* demands.check(permissions)
-          const staged = mode === "full" ? yield* planning.stageDeletions() : { rows: 0, bytes: 0 }
+          const staged = mode === "full" ? yield* planning.stageDeletions() : Planning.noDeletions
           const [counted] = yield* Statements.count(pooled, resource.batch.comparison!, filter, uuid)
           const { counts, records } = counted!
           yield* finish(uuid, request.owner, {
@@ -150,6 +150,7 @@ export class Plans extends Context.Service<
             guards: guardsOf(counts, {
               records,
               maxDeletes,
+              kept: staged.refused,
               unreadable: mode === "full" ? planning.unreadable() : undefined
             }),
             options: { locks: locks || staged.rows > 0, permissions }

@@ -6,6 +6,7 @@ import type { Fragment } from "../Fragment.ts"
 import type { Relations } from "../Links.ts"
 import type { Values } from "../RecordValues.ts"
 import type { RelationKind } from "../../domain/write/Relations.ts"
+import type { Issue } from "../../domain/write/RequestErrors.ts"
 
 /** The business key by which a record is found: its member, and what the unique rule of the table compares. */
 export interface BusinessKey {
@@ -93,6 +94,21 @@ export interface Comparison {
   /** The JSON text of the members that are written, of the row `t`. */
   readonly json: Fragment
   readonly where: (filter: ReadonlyArray<Condition>) => Fragment
+  /** None for records of which each is deleted whatever happens to the others. */
+  readonly deletions?: Deletions
+}
+
+/** How the deletions of the records of a plan depend on other records. */
+export interface Deletions {
+  /** Whether the row `t` is deleted before the others. */
+  readonly isFirst: Fragment
+  /**
+   * Selects the `record` of each deletion that cannot be done, and the `count` of the records because of which, from the rows of the plan,
+   * `planned (record, kind, data)`.
+   */
+  readonly kept: Fragment
+  /** The issues of the deletion of one record. */
+  readonly issuesOf: (count: number) => ReadonlyArray<Issue>
 }
 
 export type Writing = Effect.Effect<ReadonlyArray<Written.Written | undefined>, SqlError.SqlError>
