@@ -12,6 +12,13 @@ export class NotRenderableError extends Schema.TaggedError<NotRenderableError>()
   message: Schema.String
 }) {}
 
+/** The file is a video, and this machine has no ffmpeg. A machine with one can draw it. */
+export class NoFfmpegError extends Schema.TaggedError<NoFfmpegError>()("NoFfmpegError", {
+  message: Schema.String
+}) {}
+
+const noFfmpeg = new NoFfmpegError({ message: "There is no ffmpeg to read videos" })
+
 /** The image could not be made this time: it took too long, or the process that makes it ended. */
 export class RenderFailedError extends Schema.TaggedError<RenderFailedError>()("RenderFailedError", {
   message: Schema.String,
@@ -66,11 +73,11 @@ export class Renderer extends Context.Service<
   Renderer,
   {
     /** Fails for a type of files that cannot be drawn here, before one of them is read. */
-    check(mimeType: string): Effect.Effect<void, NotRenderableError>
+    check(mimeType: string): Effect.Effect<void, NotRenderableError | NoFfmpegError>
     render(
       source: Source,
       wanted: ReadonlyArray<Wanted>
-    ): Effect.Effect<Rendered, NotRenderableError | RenderFailedError>
+    ): Effect.Effect<Rendered, NotRenderableError | NoFfmpegError | RenderFailedError>
     /** Starts the process that takes over when the file that is drawn is given up. */
     readonly prepareNext: Effect.Effect<void>
     /** The square icon of a kind of file. */
@@ -118,7 +125,7 @@ export class Renderer extends Context.Service<
           wanted: ReadonlyArray<Wanted>,
           limit: Duration.Input
         ) {
-          const { _tag, ...answer } = yield* turns
+          const answer = yield* turns
             .run((process) => Effect.timeout(work(process, source, wanted), limit))
             .pipe(
               Effect.catchTags({
@@ -129,8 +136,12 @@ export class Renderer extends Context.Service<
                 PlatformError: RenderFailedError.because("The file cannot be read")
               })
             )
-          if ("images" in answer) return answer
-          return yield* _tag === "Refused"
+          if ("images" in answer) {
+            const { _tag, ...rendered } = answer
+            return rendered
+          }
+          if (answer._tag === "NoFfmpeg") return yield* noFfmpeg
+          return yield* answer._tag === "Refused"
             ? new NotRenderableError({ message: `The file cannot be drawn: ${answer.reason}` })
             : new RenderFailedError({ message: `The image cannot be made: ${answer.reason}` })
         })
@@ -139,8 +150,7 @@ export class Renderer extends Context.Service<
           const format = Formats.format(mimeType)
           if (format === undefined)
             return yield* new NotRenderableError({ message: `Files of the type ${mimeType} are not drawn` })
-          if (format.kind === "video" && !(yield* hasFfmpeg))
-            return yield* new NotRenderableError({ message: "There is no ffmpeg to read videos" })
+          if (format.kind === "video" && !(yield* hasFfmpeg)) return yield* noFfmpeg
           return format
         })
 
@@ -166,6 +176,7 @@ export class Renderer extends Context.Service<
           Cache.get(icons, { kind: fileKind(file), wanted }).pipe(
             Effect.catchTags({
               NotRenderableError: (error) => Effect.die(error),
+              NoFfmpegError: (error) => Effect.die(error),
               PlatformError: RenderFailedError.because("The icon cannot be made")
             })
           )

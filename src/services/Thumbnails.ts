@@ -2,7 +2,13 @@ import { Context, type Duration, Effect, Fiber, FiberMap, identity, Layer, Optio
 import { storageKey } from "../domain/assets/File.ts"
 import { ServiceUnavailableError } from "../domain/write/RequestErrors.ts"
 import { format as formatOf } from "../media/Formats.ts"
-import { Renderer, type NotRenderableError, type RenderFailedError, type Wanted } from "../media/Renderer.ts"
+import {
+  Renderer,
+  type NoFfmpegError,
+  type NotRenderableError,
+  type RenderFailedError,
+  type Wanted
+} from "../media/Renderer.ts"
 import { Files, type StoredFile } from "../repositories/assets/Files.ts"
 import { Settings } from "../settings/Config.ts"
 import { Storage, type StorageUnavailableError } from "../storage/Storage.ts"
@@ -26,7 +32,7 @@ export interface Thumbnail {
 /** Surrounds the wait of a request for a thumbnail; none if it may not wait. */
 export type Wait = <A, E>(made: Effect.Effect<Option.Option<A>, E>) => Effect.Effect<Option.Option<A>, E>
 
-type Failed = NotRenderableError | RenderFailedError | StorageUnavailableError
+type Failed = NotRenderableError | NoFfmpegError | RenderFailedError | StorageUnavailableError
 
 const notRendered = new ServiceUnavailableError({ message: "The thumbnail cannot be rendered now; try again" })
 
@@ -106,7 +112,6 @@ export class Thumbnails extends Context.Service<
 
       /** Whether the file was rendered before its turn ended. */
       const render = Effect.fnUntraced(function* (file: StoredFile, wanted: ReadonlyArray<Wanted>, share: string) {
-        yield* renderer.check(file.mimeType)
         const path = yield* storage.localFile(storageKey(file.uuid))
         const drawn = yield* turns.draw(share, renderer.render({ path, mimeType: file.mimeType }, wanted))
         if (Option.isNone(drawn)) return false
@@ -132,6 +137,8 @@ export class Thumbnails extends Context.Service<
             return slowFiles.add(file.uuid)
           }),
           (job) => turns.run(share, priorityOf(file, name), job),
+          // A video on a machine without an ffmpeg waits for no turn, and is not copied.
+          (turn) => Effect.andThen(renderer.check(file.mimeType), turn),
           Effect.tapError((error) =>
             error._tag === "NotRenderableError" ? files.rendered(file.uuid, { processing: "failed" }) : Effect.void
           ),
@@ -154,9 +161,10 @@ export class Thumbnails extends Context.Service<
         })
 
       const get = Effect.fn("Thumbnails.get")(function* (file: StoredFile, wanted: Wanted, wait: Wait = identity) {
-        if (!isRenderable(file) || file.processing === "failed") return yield* icon(file, wanted, true)
+        if (!isRenderable(file)) return yield* icon(file, wanted, true)
         const found = yield* stored(file, wanted)
         if (Option.isSome(found)) return found.value
+        if (file.processing === "failed") return yield* icon(file, wanted, true)
         const initial = defaultThumbnails.some((thumbnail) => thumbnail.format === wanted.format)
           ? defaultThumbnails
           : [...defaultThumbnails, wanted]
@@ -189,7 +197,11 @@ export class Thumbnails extends Context.Service<
         if (missing.length === 0 && file.processing !== "pending") return
         yield* begin(file, defaultThumbnails, { isRequested: false, share: yield* shareOf(file) }).pipe(
           Effect.flatMap(Fiber.join),
-          Effect.catchTag("NotRenderableError", () => Effect.void)
+          Effect.catchTags({
+            NotRenderableError: () => Effect.void,
+            // A request on a machine with an ffmpeg renders it.
+            NoFfmpegError: () => Effect.void
+          })
         )
       })
 

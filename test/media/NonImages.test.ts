@@ -31,8 +31,10 @@ layer(rendererLayer(), { excludeTestServices: true })("files that do not match t
   it.effect("a picture is only decoded as its detected type", () =>
     Effect.gen(function* () {
       const picture = yield* Effect.promise(() => quarters().png().toBuffer())
-      for (const type of [...types, "image/svg+xml", "application/pdf", "video/mp4"])
+      for (const type of [...types, "image/svg+xml", "application/pdf"])
         if (type !== "image/png") yield* assertRejected(picture, type)
+      const { _tag } = yield* Effect.flip(render(picture, "video/mp4"))
+      assert.include(["NotRenderableError", "NoFfmpegError"], _tag)
       yield* render(picture, "image/png")
     })
   )

@@ -1,12 +1,14 @@
+import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
 import { execFileSync, spawnSync } from "node:child_process"
 import { join } from "node:path"
 import sharp from "sharp"
 import { FileId } from "../../src/domain/assets/File.ts"
-import { NotRenderableError, Renderer } from "../../src/media/Renderer.ts"
+import { NoFfmpegError, NotRenderableError, Renderer } from "../../src/media/Renderer.ts"
 import { Files, type StoredFile } from "../../src/repositories/assets/Files.ts"
 import { ApiKeys } from "../../src/services/ApiKeys.ts"
+import { defaultThumbnails } from "../../src/services/ThumbnailKeys.ts"
 import { Thumbnails } from "../../src/services/Thumbnails.ts"
 import { Storage, StorageUnavailableError } from "../../src/storage/Storage.ts"
 import { unknownUuid } from "../support/requests/Requests.ts"
@@ -105,9 +107,10 @@ if (hasFfmpeg)
     )
   })
 
-const noFfmpeg = rendererLayer().pipe(
-  Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ PATH: "/nonexistent" })))
-)
+/** The renderer where programs are in one folder. */
+const rendererWith = (folder: string) =>
+  rendererLayer().pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ PATH: folder }))))
+const noFfmpeg = rendererWith("/nonexistent")
 
 const stored = (mimeType: string): StoredFile => ({
   uuid: FileId.make(unknownUuid),
@@ -121,40 +124,65 @@ const stored = (mimeType: string): StoredFile => ({
 })
 
 describe("videos without ffmpeg", () => {
-  it.live("a video is rejected before it is copied, and a picture is not", () => {
-    const copied: Array<string> = []
-    const rendered: Array<unknown> = []
-    const services = Layer.mergeAll(
-      noFfmpeg,
-      Layer.mock(ApiKeys, {}),
-      Layer.mock(Files, { rendered: (_, { processing }) => Effect.sync(() => void rendered.push(processing)) }),
-      Layer.mock(Storage, {
-        localFile: (key) =>
-          Effect.suspend(() => {
-            copied.push(key)
-            return Effect.fail(new StorageUnavailableError({ message: "The file is not copied" }))
-          }),
-        size: () => Effect.succeedNone
-      }),
-      TestServer.settings()
-    )
-    return Effect.gen(function* () {
-      const thumbnails = yield* Thumbnails
-      yield* thumbnails.make(stored("video/mp4"))
-      assert.deepStrictEqual([copied, rendered], [[], ["failed"]])
-      assert.instanceOf(yield* Effect.flip(thumbnails.make(stored("image/png"))), StorageUnavailableError)
-      assert.lengthOf(copied, 1)
-    }).pipe(Effect.provide(Thumbnails.layer.pipe(Layer.provide(services))))
-  })
+  it.live(
+    "a video is not copied and stays pending, with an icon until a thumbnail is stored; a picture is copied",
+    () => {
+      const copied: Array<string> = []
+      const rendered: Array<unknown> = []
+      let isStored = false
+      const services = Layer.mergeAll(
+        noFfmpeg,
+        Layer.mock(ApiKeys, {}),
+        Layer.mock(Files, { rendered: (_, { processing }) => Effect.sync(() => void rendered.push(processing)) }),
+        Layer.mock(Storage, {
+          localFile: (key) =>
+            Effect.suspend(() => {
+              copied.push(key)
+              return Effect.fail(new StorageUnavailableError({ message: "The file is not copied" }))
+            }),
+          size: () => (isStored ? Effect.succeedSome(1) : Effect.succeedNone)
+        }),
+        TestServer.settings()
+      )
+      return Effect.gen(function* () {
+        const thumbnails = yield* Thumbnails
+        yield* thumbnails.make(stored("video/mp4"))
+        const wanted = defaultThumbnails[0]!
+        assert.isFalse((yield* thumbnails.get(stored("video/mp4"), wanted)).isFinal)
+        assert.deepStrictEqual([copied, rendered], [[], []])
+        isStored = true
+        for (const processing of ["pending", "ready", "failed"] as const) {
+          const { isFinal, source } = yield* thumbnails.get({ ...stored("video/mp4"), processing }, wanted)
+          assert.deepStrictEqual([isFinal, "key" in source], [true, true], processing)
+        }
+        isStored = false
+        assert.instanceOf(yield* Effect.flip(thumbnails.make(stored("image/png"))), StorageUnavailableError)
+        assert.lengthOf(copied, 1)
+      }).pipe(Effect.provide(Thumbnails.layer.pipe(Layer.provide(services))))
+    }
+  )
 
-  it.live("without ffmpeg videos are rejected and pictures are rendered", () =>
+  it.live("without ffmpeg videos are not rendered, which says nothing about the file, and pictures are", () =>
     Effect.gen(function* () {
       for (const [mimeType] of Object.values(types)) {
         const error = yield* Effect.flip(render(Buffer.from("000000206674797069736f6d", "hex"), mimeType))
-        assert.instanceOf(error, NotRenderableError)
+        assert.instanceOf(error, NoFfmpegError)
         assert.include(error.message, "no ffmpeg")
       }
       yield* assertImages((yield* render(quarters().png(), "image/png", every)).images, every)
     }).pipe(Effect.provide(noFfmpeg))
+  )
+
+  it.live("the same holds for a process of the renderer that was started before the ffmpeg was installed", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped({ prefix: "waypost-programs-" })
+      yield* Effect.gen(function* () {
+        yield* render(quarters().png(), "image/png")
+        yield* fs.writeFileString(join(folder, process.platform === "win32" ? "ffmpeg.exe" : "ffmpeg"), "")
+        const error = yield* Effect.flip(render(Buffer.from("000000206674797069736f6d", "hex"), "video/mp4"))
+        assert.instanceOf(error, NoFfmpegError)
+      }).pipe(Effect.provide(rendererWith(folder)))
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 })

@@ -117,6 +117,29 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
       })
   )
 
+  it.effect(
+    "videos that failed on machines without an ffmpeg are pending again, and other files that failed are not",
+    () =>
+      Effect.gen(function* () {
+        const states = yield* Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          yield* migrateTo(61)
+          yield* sql`
+          insert into files (uuid, file_name, extension, mime_type, size, sha256, path_name, url_name, processing, rendered_at)
+            select gen_random_uuid(), '', '', type, 1, '', '', '', state, now()
+            from unnest('{image/png,video/mp4}'::text[]) type, unnest('{ready,failed}'::text[]) state`
+          yield* migrateTo(62)
+          return yield* sql`select mime_type as type, processing, rendered_at is not null as rendered from files order by 1, 2`
+        }).pipe(Effect.provide(PgClient.layer({ ...(yield* empty), maxConnections: 1 })))
+        assert.deepStrictEqual(states, [
+          { type: "image/png", processing: "failed", rendered: true },
+          { type: "image/png", processing: "ready", rendered: true },
+          { type: "video/mp4", processing: "pending", rendered: false },
+          { type: "video/mp4", processing: "ready", rendered: true }
+        ])
+      }).pipe(Effect.scoped)
+  )
+
   it.effect("every constraint that the repositories map to an error exists", () =>
     Effect.gen(function* () {
       const { constraints, indexes } = yield* schemaOf(yield* Database)

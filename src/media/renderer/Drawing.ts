@@ -12,6 +12,9 @@ export interface Drawing {
 /** A file that cannot be drawn; the reason completes "it …". */
 export class Refused extends Data.TaggedError("Refused")<{ readonly reason: string }> {}
 
+/** A video, on a machine without an ffmpeg. */
+export class NoFfmpeg extends Data.TaggedError("NoFfmpeg") {}
+
 /** Turns the error of a decoder into a rejection of the file. */
 export const attempt = <A>(evaluate: () => Promise<A>): Effect.Effect<A, Refused> =>
   Effect.tryPromise({

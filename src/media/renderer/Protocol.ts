@@ -31,6 +31,8 @@ export const Answer = Schema.fromJsonString(
     Schema.TaggedStruct("Rendered", Original.fields),
     /** The file cannot be drawn. */
     Schema.TaggedStruct("Refused", { reason: Schema.String }),
+    /** The file is a video, and the process cannot start an ffmpeg. */
+    Schema.TaggedStruct("NoFfmpeg", {}),
     /** Another failure, such as a full disk. */
     Schema.TaggedStruct("Failed", { reason: Schema.String })
   ])

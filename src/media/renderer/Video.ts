@@ -1,6 +1,6 @@
 import { Effect, FileSystem, Path } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
-import { type Drawing, Refused } from "./Drawing.ts"
+import { type Drawing, NoFfmpeg, Refused } from "./Drawing.ts"
 import * as Images from "./Images.ts"
 
 // The formats of cameras and editors. Every other decoder of ffmpeg would only add attack surface.
@@ -23,8 +23,6 @@ const extract = (path: string, demuxer: string, second: number, to: string) =>
     { stdin: "ignore", stdout: "ignore", detached: false, killSignal: "SIGKILL" }
   )
 
-const noFfmpeg = new Refused({ reason: "there is no ffmpeg to read videos" })
-
 /** In seconds, from the log of ffmpeg; some containers have no duration. */
 const duration = (words: string) => {
   const [, hours, minutes, seconds] = /^ {2}Duration: (\d+):(\d\d):(\d\d\.\d\d),/m.exec(words) ?? []
@@ -33,15 +31,15 @@ const duration = (words: string) => {
 
 /** The poster of a video: the frame after one second, or the first one of a shorter video. */
 export const poster = Effect.fnUntraced(function* (path: string, demuxer: string, longestSide: number) {
-  // Without an ffmpeg this process may start none.
-  if (!process.permission.has("child")) return yield* noFfmpeg
+  // Without an ffmpeg at its start this process may start none.
+  if (!process.permission.has("child")) return yield* new NoFfmpeg()
   const fs = yield* FileSystem.FileSystem
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const folder = yield* Effect.orDie(fs.makeTempDirectoryScoped())
   const to = (yield* Path.Path).join(folder, "picture.tiff")
   for (const second of [1, 0]) {
     const words = yield* spawner.string(extract(path, demuxer, second, to), { includeStderr: true }).pipe(
-      Effect.catchReason("PlatformError", "NotFound", () => Effect.fail(noFfmpeg)),
+      Effect.catchReason("PlatformError", "NotFound", () => Effect.fail(new NoFfmpeg())),
       Effect.catchTag("PlatformError", Effect.die)
     )
     if (!(yield* Effect.orDie(fs.exists(to)))) continue

@@ -43,7 +43,10 @@ const render = (job: Job): Effect.Effect<Answer, never, NodeServices.NodeService
     yield* Effect.forEach(job.wanted, (image) => Images.encode(drawing, image))
     return { _tag: "Rendered", ...drawing.original } as const
   }).pipe(
-    Effect.catchTag("Refused", ({ reason }) => Effect.succeed({ _tag: "Refused", reason: said(reason, job) } as const)),
+    Effect.catchTags({
+      Refused: ({ reason }) => Effect.succeed({ _tag: "Refused", reason: said(reason, job) } as const),
+      NoFfmpeg: () => Effect.succeed({ _tag: "NoFfmpeg" } as const)
+    }),
     Effect.catchCause((cause) =>
       Effect.succeed({ _tag: "Failed", reason: said(String(Cause.squash(cause)), job) } as const)
     )

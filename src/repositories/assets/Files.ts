@@ -57,6 +57,7 @@ export class Files extends Context.Service<
     insert(upload: UploadId, file: NewFile): Effect.Effect<void>
     /** The signed address of the original; an unattached file may have been deleted. */
     url(uuid: FileId): Effect.Effect<string, FileNotFoundError>
+    /** Stores the result of rendering a file; a file that is ready stays so. */
     rendered(uuid: FileId, facts: Rendered): Effect.Effect<void>
     /** Deletes some files that have been unattached for a week; returns their uuids. */
     readonly deleteUnattached: Effect.Effect<ReadonlyArray<FileId>>
@@ -122,7 +123,8 @@ export class Files extends Context.Service<
       const rendered = Effect.fnUntraced(function* (uuid: FileId, facts: Rendered) {
         const { duration = null, height = null, processing, width = null } = facts
         yield* pooled`update files
-          set processing = ${processing}, width = ${width}, height = ${height}, duration = ${duration} where uuid = ${uuid}`
+          set processing = ${processing}, width = ${width}, height = ${height}, duration = ${duration}
+          where uuid = ${uuid} and processing <> 'ready'`
       }, Effect.orDie)
 
       // A write that attaches a file at the same time holds its row: then the file is no longer unattached here.

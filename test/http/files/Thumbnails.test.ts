@@ -1,6 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, References, Schedule } from "effect"
+import { readdirSync, writeFileSync } from "node:fs"
+import { basename, join } from "node:path"
 import sharp from "sharp"
+import { Settings } from "../../../src/settings/Config.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { createAsset, download, downloadFinal } from "../../support/requests/FileRequests.ts"
 import { send } from "../../support/requests/Requests.ts"
@@ -110,6 +113,22 @@ layer(services, { excludeTestServices: true })("Thumbnails", (it) => {
       assert.strictEqual((yield* sizeOf(bytes)).format, "webp")
       // The original is served unchanged.
       assert.strictEqual((yield* download(urls.original)).bytes.length, Math.floor(whole.length / 2))
+    })
+  )
+
+  it.effect("a file that is ready stays so, with its size, when a thumbnail of it cannot be made again", () =>
+    Effect.gen(function* () {
+      const { DATA_DIR } = yield* Settings
+      const { fileUuid, urls, uuid } = yield* createAsset("lost.jpg", yield* photo(640, 480))
+      const before = yield* settled(uuid)
+      // The stored original is damaged, and no JPEG of it is made yet.
+      const files = readdirSync(DATA_DIR, { recursive: true, encoding: "utf8" })
+      const original = files.find((name) => basename(name) === fileUuid)
+      writeFileSync(join(DATA_DIR, original!), "no photo")
+      assert.strictEqual((yield* downloadFinal(urls.thumbnail)).status, 200)
+      assert.deepStrictEqual(yield* processingOf(uuid), before)
+      assert.strictEqual(before.processing, "ready")
+      assert.strictEqual((yield* sizeOf((yield* downloadFinal(urls.thumbnail, webp)).bytes)).width, 300)
     })
   )
 
