@@ -69,11 +69,12 @@ export const make = Effect.gen(function* () {
 
 /** The declared type of the file, or that of its name; neither they nor the extension may be blocked. */
 const acceptedType = ({ contentType, fileName }: UploadInit, settings: Settings["Service"]) => {
-  const byName = mime.lookup(fileName) || "application/octet-stream"
+  // Windows ignores dots and spaces at the end of a name.
+  const name = fileName.replace(/[. ]+$/, "")
+  const byName = mime.lookup(name) || "application/octet-stream"
   const declared = (contentType ?? byName).split(";")[0]!.trim().toLowerCase()
   const rejected = [declared, byName].find((type) => isBlocked(type, settings.UPLOAD_BLOCKED_TYPES))
-  // Windows ignores dots and spaces at the end of a name.
-  const extension = extensionOf(fileName.replace(/[. ]+$/, ""))
+  const extension = extensionOf(name)
   if (rejected !== undefined) {
     const member = contentType && rejected === declared ? "contentType" : "fileName"
     return notAllowed(member, `Files of the type ${rejected} are not accepted`)

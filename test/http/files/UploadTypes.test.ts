@@ -30,33 +30,38 @@ const png = Buffer.from(
 )
 
 layer(TestServer.layer(), { excludeTestServices: true })("Types of uploads", (it) => {
-  it.effect("a blocked extension is rejected in any case and with any declared type", () =>
-    Effect.gen(function* () {
-      for (const [fileName, type] of [
-        ["page.html", "text/html"],
-        ["page.htm", "text/html"],
-        ["PAGE.HTML", "text/html"],
-        ["page.xhtml", "application/xhtml+xml"],
-        ["script.js", "javascript"],
-        ["script.mjs", "javascript"],
-        ["photo.jpg.exe", "application/x-ms"],
-        ["SETUP.EXE", "application/x-ms"],
-        ["library.dll", "application/x-ms"],
-        ["run.bat", "application/x-ms"],
-        ["setup.msi", "application/x-ms"],
-        ["install.sh", "application/x-sh"],
-        ["app.jar", "application/java-archive"],
-        ["app.apk", "application/vnd.android.package-archive"]
-      ] as const) {
-        assertNotAllowed(yield* initialize({ fileName, fileSize: 3 }), "fileName", type, fileName)
-        assertNotAllowed(
-          yield* initialize({ fileName, fileSize: 3, contentType: "image/png" }),
-          "fileName",
-          type,
-          fileName
-        )
-      }
-    })
+  it.effect(
+    "a blocked type is rejected by the name, in any case, with dots and spaces after it and with any declared type",
+    () =>
+      Effect.gen(function* () {
+        for (const [fileName, type] of [
+          ["page.html", "text/html"],
+          ["page.htm", "text/html"],
+          ["PAGE.HTML", "text/html"],
+          ["page.xhtml", "application/xhtml+xml"],
+          ["script.js", "javascript"],
+          ["script.mjs", "javascript"],
+          ["photo.jpg.exe", "application/x-ms"],
+          ["SETUP.EXE", "application/x-ms"],
+          ["page.html.", "text/html"],
+          ["page.html . ", "text/html"],
+          ["page.xhtml.", "application/xhtml+xml"],
+          ["library.dll", "application/x-ms"],
+          ["run.bat", "application/x-ms"],
+          ["setup.msi", "application/x-ms"],
+          ["install.sh", "application/x-sh"],
+          ["app.jar", "application/java-archive"],
+          ["app.apk", "application/vnd.android.package-archive"]
+        ] as const) {
+          assertNotAllowed(yield* initialize({ fileName, fileSize: 3 }), "fileName", type, fileName)
+          assertNotAllowed(
+            yield* initialize({ fileName, fileSize: 3, contentType: "image/png" }),
+            "fileName",
+            type,
+            fileName
+          )
+        }
+      })
   )
 
   it.effect("an executable is rejected by its extension, in any case and with dots and spaces after it", () =>
