@@ -199,6 +199,34 @@ layer(TestServer.layer(), { excludeTestServices: true })("Restorations", (it) =>
     })
   )
 
+  it.effect("a definition whose categories are all gone is not restored, because it would apply to all assets", () =>
+    Effect.gen(function* () {
+      const [kept, gone] = [yield* createCategory({ key: "kept" }), yield* createCategory({ key: "lost" })]
+      const uuid = yield* createMetaTag({ key: "bound", type: "text", categories: ["lost"] })
+      const [bound] = yield* history("meta-tags", uuid)
+      yield* send("PATCH", `/v1/meta-tags/${uuid}`, { body: { categories: ["kept", "lost"] } })
+      const both = (yield* history("meta-tags", uuid)).at(-1)!
+      yield* send("PATCH", `/v1/meta-tags/${uuid}`, { body: { categories: ["kept"] } })
+      yield* remove("asset-categories", gone)
+      const before = yield* read("meta-tags", uuid)
+      const rejected = [400, "InvalidRequestError", "eventId notFound"]
+      assert.deepStrictEqual(problemsOf(yield* restore("meta-tags", uuid, { eventId: bound!.id })), rejected)
+      assert.deepStrictEqual((yield* read("meta-tags", uuid)).body.data, before.body.data)
+      const partly = yield* restore("meta-tags", uuid, { eventId: both.id })
+      assert.deepStrictEqual(
+        [partly.status, partly.headers.get("warning")],
+        [200, '299 - "Not restored: categories 1"']
+      )
+      yield* remove("meta-tags", uuid)
+      yield* remove("asset-categories", kept)
+      assert.deepStrictEqual(problemsOf(yield* restore("meta-tags", uuid)), rejected)
+      assert.strictEqual((yield* read("meta-tags", uuid)).status, 404)
+      yield* restore("asset-categories", kept)
+      assert.strictEqual((yield* restore("meta-tags", uuid)).status, 200)
+      assert.deepStrictEqual((yield* read("meta-tags", uuid)).body.data.categories, ["kept"])
+    })
+  )
+
   it.effect("references of modules whose records are gone are in a warning", () =>
     Effect.gen(function* () {
       const uuid = yield* createProduct()

@@ -110,7 +110,7 @@ const definitionColumns = columnsToRestore(MetaTagDefinition, { computed: defini
 const decodeOptions = Schema.decodeUnknownSync(Schema.Array(Schema.Struct({ key: Schema.String })))
 const optionsOf = (options: unknown) => decodeOptions(options).map(({ key }) => key)
 
-/** The definition of a meta tag. Options that assets have cannot be removed. */
+/** The definition of a meta tag. Options that assets have cannot be removed; of its categories, if it had any, one must exist. */
 export const metaTag = (client: SqlClient.SqlClient) =>
   Effect.fnUntraced(function* (target: Target) {
     const { exists, state, uuid } = target
@@ -126,11 +126,19 @@ export const metaTag = (client: SqlClient.SqlClient) =>
     const categories = categoriesOf(state)
     const found = yield* existing(client, "asset_categories", categories)
     const kept = categories.filter((category) => found.has(category))
+    // A definition without categories applies to all assets.
+    if (categories.length > 0 && kept.length === 0) return yield* categoriesGone
     const [bound] = yield* client<{ readonly changes: number }>`${bindSql(uuid, kept)}`
     const isBound = bound!.changes > 0
     if (exists && !changed && isBound) yield* touch(client, "meta_tag_definitions", uuid)
     return { changed: changed || isBound, missing: missing(["categories", categories.length - kept.length]) }
   })
+
+const categoriesGone = InvalidRequestError.inBody(
+  "eventId",
+  "notFound",
+  "The categories of the definition are deleted, and without a category it applies to all assets; restore one of its categories first"
+)
 
 const optionsInUse = InvalidRequestError.inBody(
   "eventId",
