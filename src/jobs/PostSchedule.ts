@@ -61,11 +61,12 @@ export const advance = Effect.gen(function* () {
   })
 }).pipe(Effect.provideService(CurrentChange, { actor: { type: "schedule" } }), Effect.withSpan("PostSchedule.advance"))
 
-/** Stores the default language, by which posts sort, and updates the titles that are in another language. */
+/** Stores the default locale, of which labels of assets are, and its language, by which posts sort; updates the titles in other languages. */
 export const adoptLanguage = Effect.gen(function* () {
   const { pooled } = yield* Sql
-  const { defaultLanguage } = yield* Locales
-  yield* pooled`update post_language set language = ${defaultLanguage} where language <> ${defaultLanguage}`
+  const { defaultLanguage, defaultLocale } = yield* Locales
+  yield* pooled`update post_language set language = ${defaultLanguage}, locale = ${defaultLocale}
+    where (language, locale) is distinct from (${defaultLanguage}::text, ${defaultLocale}::text)`
   const title = sql`waypost_translation(translations, ${defaultLanguage}, ${defaultLanguage})->>'title'`
   const corrected = pooled`
     update posts set title = ${title} where uuid = any (array(

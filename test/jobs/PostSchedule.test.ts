@@ -177,4 +177,24 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: 
       assert.deepStrictEqual(yield* titles, ["English"])
     })
   )
+
+  it.effect(
+    "assets are labelled in the default locale, or else in its language, also after the default has changed",
+    () =>
+      Effect.gen(function* () {
+        const labelIn = (supported: ReadonlyArray<string>, translations: ReadonlyArray<string>) =>
+          Effect.gen(function* () {
+            yield* Effect.provide(PostSchedule.adoptLanguage, locales(supported))
+            const state = JSON.stringify({ translations: translations.map((locale) => ({ locale, name: locale })) })
+            const { pooled } = yield* Sql
+            const [row] = yield* pooled<{ readonly label: string }>`
+            select waypost_label('asset', ${state}::jsonb) as label`
+            return row!.label
+          })
+        assert.strictEqual(yield* labelIn(["nl-NL", "nl-BE"], ["de", "nl-BE", "nl-NL"]), "nl-NL")
+        assert.strictEqual(yield* labelIn(["nl-BE", "nl-NL"], ["de", "nl-BE", "nl-NL"]), "nl-BE")
+        assert.strictEqual(yield* labelIn(["nl-NL"], ["de", "nl"]), "nl")
+        assert.strictEqual(yield* labelIn(["nl-NL"], ["de", "fr"]), "de")
+      })
+  )
 })

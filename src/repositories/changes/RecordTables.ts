@@ -15,10 +15,11 @@ export const recordTables = {
   webhook: "webhooks"
 } as const satisfies Readonly<Record<RecordType, string>>
 
-/** The column by which people recognize a record, as `waypost_label` has it for the log. */
+/** The column by which people recognize a record, or what is made of one, as `waypost_label` has it for the log. */
 const labelColumns: { readonly [Type in RecordType]?: string } = {
   user: "username",
   post: "title",
+  asset: "waypost_asset_name(translations)",
   metaTag: "key",
   assetCategory: "key",
   webhook: "url"
@@ -26,5 +27,5 @@ const labelColumns: { readonly [Type in RecordType]?: string } = {
 
 /** The label of the record with the uuid; null if no record has it. */
 export const labelSql = (type: RecordType, uuid: Fragment): Fragment =>
-  sql`(select labelled.${sql.literal(labelColumns[type] ?? "name")} from ${sql.literal(recordTables[type])} labelled
+  sql`(select ${sql.literal(labelColumns[type] ?? "name")} from ${sql.literal(recordTables[type])} labelled
     where labelled.uuid = ${uuid})`

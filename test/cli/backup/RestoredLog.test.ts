@@ -43,7 +43,8 @@ const restored = Effect.fnUntraced(function* (source: string) {
 /** Columns that migrations after the first one of the log add to tables before it. */
 const laterColumns: Readonly<Record<string, ReadonlyArray<string>>> = {
   files: ["rendered_at"],
-  locations: ["status", "timezone", "opening_hours", "special_hours"]
+  locations: ["status", "timezone", "opening_hours", "special_hours"],
+  post_language: ["locale"]
 }
 
 /** Makes a backup look like one of the last version without a log; its tables are then no tables of that version. */

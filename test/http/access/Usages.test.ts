@@ -219,6 +219,21 @@ layer(TestServer.layer(), { excludeTestServices: true })("Usages", (it) => {
     })
   )
 
+  it.effect("the label of an asset is its name in the default locale", () =>
+    Effect.gen(function* () {
+      const key = unique("category")
+      const category = yield* createCategory({ key })
+      yield* createAsset({
+        categories: [key],
+        translations: [
+          { locale: "de", name: "Frühling" },
+          { locale: "en", name: "Spring" }
+        ]
+      })
+      assert.strictEqual((yield* usages("asset-categories", category)).data[0].label, "Spring")
+    })
+  )
+
   it.effect("records whose read permission the key lacks are only counted", () =>
     Effect.gen(function* () {
       const { key } = yield* TestServer.TestServer

@@ -364,6 +364,38 @@ layer(TestServer.layer(), { excludeTestServices: true })("logged changes", (it) 
     })
   )
 
+  it.effect("the label of an asset is its name in the default locale", () =>
+    Effect.gen(function* () {
+      const labels = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+        Effect.map(eventsOf(effect), ({ events }) => events.map(({ record }) => record.label))
+      const { events, value: uuid } = yield* eventsOf(
+        createAsset({
+          translations: [
+            { locale: "de", name: "Frühling" },
+            { locale: "en", name: "Spring" }
+          ]
+        })
+      )
+      assert.deepStrictEqual(
+        events.map(({ record }) => record.label),
+        ["Spring"]
+      )
+      const named = (locale: string, name: string | null) =>
+        labels(done("PATCH", `/v1/assets/${uuid}`, { translations: [{ locale, name }] }))
+      assert.deepStrictEqual(yield* named("de", "Sommer"), ["Spring"])
+      assert.deepStrictEqual(yield* named("en", "Summer"), ["Summer"])
+      // An event without the translations, and none before it.
+      const { pooled } = yield* Sql
+      yield* pooled`delete from events where record_uuid = ${uuid}::uuid`
+      assert.deepStrictEqual(
+        yield* labels(done("PATCH", `/v1/assets/${uuid}`, { validFrom: "2030-01-01T00:00:00.000Z" })),
+        ["Summer"]
+      )
+      assert.deepStrictEqual(yield* named("en", null), ["Sommer"])
+      assert.deepStrictEqual(yield* labels(done("DELETE", `/v1/assets/${uuid}`)), ["Sommer"])
+    })
+  )
+
   it.effect("of a record that a transaction renames and alters, the label of later events is the new one", () =>
     Effect.gen(function* () {
       const location = yield* Products.createLocation({ name: "Old" })
