@@ -123,12 +123,12 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
       Effect.gen(function* () {
         const states = yield* Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
-          yield* migrateTo(61)
+          yield* migrateTo(60)
           yield* sql`
           insert into files (uuid, file_name, extension, mime_type, size, sha256, path_name, url_name, processing, rendered_at)
             select gen_random_uuid(), '', '', type, 1, '', '', '', state, now()
             from unnest('{image/png,video/mp4}'::text[]) type, unnest('{ready,failed}'::text[]) state`
-          yield* migrateTo(62)
+          yield* migrateTo(61)
           return yield* sql`select mime_type as type, processing, rendered_at is not null as rendered from files order by 1, 2`
         }).pipe(Effect.provide(PgClient.layer({ ...(yield* empty), maxConnections: 1 })))
         assert.deepStrictEqual(states, [
