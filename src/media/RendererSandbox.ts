@@ -144,12 +144,16 @@ const noLink = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 export const result = ({ user }: RendererSandbox, file: string): Effect.Effect<Uint8Array, ImplausibleResultError> =>
   Effect.tryPromise({
     try: async () => {
-      await using handle = await open(file, noLink)
-      const stat = await handle.stat()
-      if (!stat.isFile() || (user !== undefined && stat.uid !== user)) throw new Error("It is no file of the process")
-      if (stat.size > maxResultBytes) throw new Error("It is implausibly large")
-      const { buffer, bytesRead } = await handle.read(Buffer.alloc(stat.size), 0, stat.size, 0)
-      return buffer.subarray(0, bytesRead)
+      const handle = await open(file, noLink)
+      try {
+        const stat = await handle.stat()
+        if (!stat.isFile() || (user !== undefined && stat.uid !== user)) throw new Error("It is no file of the process")
+        if (stat.size > maxResultBytes) throw new Error("It is implausibly large")
+        const { buffer, bytesRead } = await handle.read(Buffer.alloc(stat.size), 0, stat.size, 0)
+        return buffer.subarray(0, bytesRead)
+      } finally {
+        await handle.close()
+      }
     },
     catch: (cause) => new ImplausibleResultError({ message: "The file of the process cannot be read", cause })
   })

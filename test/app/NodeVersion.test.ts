@@ -1,12 +1,24 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import manifest from "../../package.json" with { type: "json" }
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
+
+describe("the oldest Node that package.json names", () => {
+  it("parses all of src: no declaration has `using`, which came with Node 24", () => {
+    const sources = globSync("src/**/*.{ts,tsx,js,mjs}", { cwd: root })
+    assert.isAbove(sources.length, 500)
+    assert.match(manifest.engines.node, /^>=22\./)
+    const found = sources.filter((source) =>
+      /^\s*(?:await )?using (?!errcode)\w+ =/m.test(readFileSync(join(root, source), "utf8"))
+    )
+    assert.deepStrictEqual(found, [])
+  })
+})
 
 describe("on a Node that is older than package.json says", () => {
   let folder: string

@@ -39,7 +39,7 @@ const every = (page = 1): Effect.Effect<ReadonlyArray<AssetCategory>, Failure, C
 const matches: ReadonlyArray<(category: AssetCategory, name: string) => boolean> = [
   ({ translations }, name) => translations.some((translation) => translation.name === name),
   ({ translations }, name) => translations.some((translation) => translation.name.toLowerCase() === name.toLowerCase()),
-  ({ key }, name) => key === keyOf(name)
+  ({ key }, name) => key === slugOf(name)
 ]
 
 /** The categories of the folders in one folder, each for one of them. */

@@ -101,6 +101,17 @@ describe("waypost upload of a folder as it is found", () => {
     assert.sameMembers(await categories(), [...first, ...first])
   })
 
+  it("folders whose names have no Latin letters have categories of their own, also in different runs", async () => {
+    const categoriesOf = async (folder: string) => {
+      const sha256 = uploading.file(`${folder}/${folder}/file.txt`, folder)
+      assert.strictEqual((await uploading.upload(folder, "--categories-from-folders")).code, 0)
+      return (await uploading.assets()).find((asset) => asset.sha256 === sha256)!.categories.join()
+    }
+    const first = await categoriesOf("日本")
+    assert.isNotEmpty(first)
+    assert.notStrictEqual(await categoriesOf("中国"), first)
+  })
+
   it("folders and files are found again whose names have letters and accents apart", async () => {
     const [folder, name] = ["Зелёный чай", "Été.txt"]
     let sha256 = ""
