@@ -53,7 +53,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       operation(
         "delete:api-keys",
         "Revoke an API key",
-        "The key stops working within a second; it remains in lists. With `descendants=true`, every key that it created is revoked as well, and every key that those created; a rotation counts as a creation by the key that called it. Without an `Idempotency-Key`, thousands of keys are revoked in parts, the key itself with the first: when the answer is no 200, send the request again for the rest."
+        "The key stops working within a second; it remains in lists. With `descendants=true`, every key that it created is revoked as well, and every key that those created; a rotation counts as a creation by the key that called it. Without an `Idempotency-Key`, thousands of keys are revoked in parts, the key itself with the first: when the answer is no 200, send the request again for the rest, without `If-Match`."
       ),
       rejects("validate-only")
     ),

@@ -1,4 +1,4 @@
-import { Effect, type Result } from "effect"
+import { Array as Arr, Effect, type Result } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Condition } from "../../domain/query/FilterConditions.ts"
 import { type Counts, type PlanId, PlanKind } from "../../domain/plans/Plan.ts"
@@ -87,6 +87,9 @@ export const unnamed = (
     and not exists (select from plan_rows p where p.plan = ${plan}::uuid and p.record = t.uuid)
   order by t.created_at desc, t.uuid desc limit ${limit}::int`
 
+/** How many deletions one statement refuses. */
+const refusedAtOnce = 5000
+
 /** Refuses the deletions that cannot be done, and returns how many these are. */
 export const refuseDeletions = Effect.fnUntraced(function* (
   pooled: SqlClient.SqlClient,
@@ -95,12 +98,13 @@ export const refuseDeletions = Effect.fnUntraced(function* (
 ) {
   const rows = yield* pooled<{ readonly record: string; readonly count: number }>`
     with planned as not materialized (select record, kind, data from plan_rows where plan = ${plan}::uuid) ${kept}`
-  if (rows.length === 0) return 0
-  const refused = rows.map(({ count, record }) => ({ record, issues: issuesOf(count) }))
-  yield* pooled`
-    update plan_rows p set kind = 'refused', changes = '[]', issues = sent.issues
-      from jsonb_to_recordset(${JSON.stringify(refused)}::jsonb) as sent (record uuid, issues jsonb)
-      where p.plan = ${plan}::uuid and p.record = sent.record and p.kind = 'delete'`
+  for (const part of Arr.chunksOf(rows, refusedAtOnce)) {
+    const refused = part.map(({ count, record }) => ({ record, issues: issuesOf(count) }))
+    yield* pooled`
+      update plan_rows p set kind = 'refused', changes = '[]', issues = sent.issues
+        from jsonb_to_recordset(${JSON.stringify(refused)}::jsonb) as sent (record uuid, issues jsonb)
+        where p.plan = ${plan}::uuid and p.record = sent.record and p.kind = 'delete'`
+  }
   return rows.length
 })
 
