@@ -1,5 +1,6 @@
 import { Context } from "effect"
 import { maxDataBytes } from "../domain/write/Bulk.ts"
+import { manyRecordsSeconds } from "../domain/write/ManyRecords.ts"
 import type { Annotatable } from "./Annotations.ts"
 
 /** The maximum size of a path, in bytes. */
@@ -34,7 +35,7 @@ export interface Limits {
 }
 
 /** The limits of an operation that alters many records. */
-export const ofManyRecords = { answerMillis: 120_000 } as const satisfies Partial<Limits>
+export const ofManyRecords = { answerMillis: manyRecordsSeconds * 1000 } as const satisfies Partial<Limits>
 
 /**
  * Whether reads of an endpoint or a group always go to the primary: what they read changes by the moment, or the service

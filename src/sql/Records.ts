@@ -3,6 +3,7 @@ import type { Encoded, EncodedPage } from "../domain/schema/Encoded.ts"
 import type { Selection } from "../domain/query/Selection.ts"
 import type { Precondition } from "../domain/query/Precondition.ts"
 import type { Shaped } from "../domain/write/Markers.ts"
+import { manyRecordsSeconds } from "../domain/write/ManyRecords.ts"
 import { readOnlyMembers } from "../domain/write/Shape.ts"
 import * as Written from "../domain/write/Written.ts"
 import * as Batch from "./batch/Batch.ts"
@@ -145,9 +146,11 @@ export const make = Effect.fnUntraced(function* <
     return rows.length > 0 ? Written.deleted(kind, idOf(uuid)) : yield* Effect.fail(notFound.of(uuid))
   })
 
-  /** Deletes a record that many others name, within a transaction: its statements have 120 s, as its request has. */
-  const removeNamed = (uuid: string, precondition: Precondition) =>
-    patiently(Effect.andThen(pooled`select set_config('statement_timeout', '120s', true)`, remove(uuid, precondition)))
+  /** Deletes a record that many others name, within a transaction: its statements have as long as its request. */
+  const removeNamed = (uuid: string, precondition: Precondition) => {
+    const extended = pooled`select set_config('statement_timeout', ${`${manyRecordsSeconds}s`}, true)`
+    return patiently(Effect.andThen(extended, remove(uuid, precondition)))
+  }
 
   /** The statements that write many records. */
   const batch = (options: BatchOptions) =>

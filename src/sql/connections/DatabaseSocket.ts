@@ -2,6 +2,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { connect, type NetConnectOpts, type Socket } from "node:net"
 import { Duplex } from "node:stream"
+import { manyRecordsSeconds } from "../../domain/write/ManyRecords.ts"
 
 /** How the sockets of a pool behave. */
 interface Behaviour {
@@ -41,13 +42,13 @@ const batch = (socket: Socket) => {
 const silenceSeconds = 8
 
 /** Longer than the statements within `patiently` may run. */
-const longSilenceSeconds = 125
+const longSilenceSeconds = manyRecordsSeconds + 5
 
 /** How many effects run within `patiently`. */
 let patient = 0
 
 /**
- * Runs statements that may take two minutes. Meanwhile no connection of the pools without pipelining is closed for its silence
+ * Runs statements of a write that alters many records. Meanwhile no connection of the pools without pipelining is closed for its silence
  * before; those with the reads of all keys are.
  */
 export const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
