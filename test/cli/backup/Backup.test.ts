@@ -23,9 +23,12 @@ layer(TestServer.layer(), { excludeTestServices: true })("waypost backup", (it) 
     Effect.gen(function* () {
       yield* createEverything
       // Text that no request can write but the database can hold.
-      yield* (yield* Sql).pooled.unsafe(
+      const { pooled } = yield* Sql
+      yield* pooled.unsafe(
         "update locations set name = E'tab \\t line \\n return \\r nothing \\\\N' where uuid = (select uuid from locations limit 1)"
       )
+      // A change waits for its place in the log only for a moment.
+      yield* pooled`select waypost_seal_all()`
       const [url, target, data] = [yield* current, yield* empty, fresh()]
       const made = yield* command(["backup", first], url, yield* dataFolder)
       assert.strictEqual(made.code, 0, made.text)
