@@ -2,6 +2,7 @@ import { Effect, Layer, Option, Schedule } from "effect"
 import { Files } from "../repositories/assets/Files.ts"
 import { maxAttempts, ThumbnailQueue } from "../repositories/assets/ThumbnailQueue.ts"
 import { Thumbnails } from "../services/Thumbnails.ts"
+import { logged } from "./Repeated.ts"
 
 /** Makes the thumbnails of new assets in the background, one file at a time; retries failures with increasing delays. */
 export const layer = Layer.effectDiscard(
@@ -20,9 +21,9 @@ export const layer = Layer.effectDiscard(
         )
       })
     )
-    const quietly = Effect.catchCause(next, (cause) =>
-      Effect.andThen(Effect.logDebug("Could not make a thumbnail", cause), Effect.sleep("1 second"))
+    const quietly = Effect.catch(next, (error) =>
+      Effect.andThen(Effect.logDebug("Could not make a thumbnail", error), Effect.sleep("1 second"))
     )
-    yield* Effect.forkScoped(Effect.repeat(quietly, Schedule.forever))
+    yield* Effect.forkScoped(Effect.repeat(logged("Could not make a thumbnail", quietly), Schedule.forever))
   })
 )

@@ -55,7 +55,9 @@ export class PartUploads extends Context.Service<
         const key = yield* check(grant.uploadId)
         // A part may take hours. An unavailable database does not end it.
         const checkAgain = Effect.delay(
-          Effect.catchDefect(check(grant.uploadId), () => Effect.void),
+          Effect.catchDefect(check(grant.uploadId), (defect) =>
+            Effect.logWarning("Could not check the key of a part", defect)
+          ),
           checkEvery
         )
         const work = Effect.raceFirst(parts.receive(grant, bytes), Effect.forever(checkAgain))

@@ -82,7 +82,7 @@ export const layer = Layer.effectDiscard(
     const known = yield* Effect.cachedWithTTL(
       read.pipe(
         Effect.provide(context),
-        Effect.catchTag("PlatformError", () => Effect.die(notBuilt)),
+        Effect.catchReason("PlatformError", "NotFound", () => Effect.die(notBuilt)),
         Effect.orDie
       ),
       (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero)

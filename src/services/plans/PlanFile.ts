@@ -190,13 +190,15 @@ const cellsOf = (
 
 const formats = { "application/x-ndjson": ndjson, "application/json": json, "text/csv": csv } as const
 
+const isFormat = (mediaType: string): mediaType is keyof typeof formats => Object.hasOwn(formats, mediaType)
+
 /** The rows of a file in a format, and the bytes of it that were read; none for a format that is not known. */
 export const read = (mediaType: string, bytes: Bytes, resource: Parameters<typeof Rows.columnsSent>[0]) => {
-  if (!(mediaType in formats)) return Option.none()
+  if (!isFormat(mediaType)) return Option.none()
   let length = 0
   let rows = 0
   const text = utf8(limited(bytes, (more) => (length += more)))
-  const parsed = formats[mediaType as keyof typeof formats](text, Rows.columnsSent(resource))
+  const parsed = formats[mediaType](text, Rows.columnsSent(resource))
   const counted: Rows = Stream.mapEffect(parsed, (row) =>
     ++rows > limits.rows ? Effect.fail(tooManyRows) : Effect.succeed(row)
   )

@@ -989,11 +989,13 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
     "a file of another type, encoding or form, or with unknown words in the query, is an error that says so",
     () =>
       Effect.gen(function* () {
-        const other = yield* send("POST", "/v1/plans?resource=locations", {
-          raw: "x",
-          headers: { "content-type": "text/html" }
-        })
-        expectError(other, 415, "UnsupportedMediaTypeError")
+        for (const type of ["text/html", "constructor", "__proto__"]) {
+          const other = yield* send("POST", "/v1/plans?resource=locations", {
+            raw: "x",
+            headers: { "content-type": type }
+          })
+          expectError(other, 415, "UnsupportedMediaTypeError")
+        }
         for (const key of [undefined, unique("key")]) {
           const compressed = yield* send("POST", "/v1/plans?resource=locations", {
             raw: "\u001f\u008b",
