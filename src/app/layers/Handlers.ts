@@ -20,6 +20,7 @@ import * as UsagesHttp from "../../http/handlers/Usages.ts"
 import * as UsersHttp from "../../http/handlers/Users.ts"
 import * as PlansHttp from "../../http/handlers/Plans.ts"
 import * as WebhooksHttp from "../../http/handlers/Webhooks.ts"
+import { BulkResources } from "../../http/handlers/writes/BulkResources.ts"
 import * as RateLimits from "../../repositories/keys/RateLimits.ts"
 import { OwnWrites } from "../../sql/connections/OwnWrites.ts"
 import { Replicas } from "../../sql/connections/Replicas.ts"
@@ -52,4 +53,4 @@ export const layer = Layer.mergeAll(
   EventsHttp.layer,
   WebhooksHttp.layer,
   PlansHttp.layer
-)
+).pipe(Layer.provide(BulkResources.layer))

@@ -15,7 +15,10 @@ export const make = Effect.map(
   (events) =>
     <E>(type: RecordType, notFound: (uuid: string) => E) =>
     ({ params: { uuid }, query }: Request) =>
-      Effect.flatMap(CurrentApiKey, (key) => Envelope.cursorPage(events.history({ ...query, type, uuid }, key))).pipe(
-        Effect.catchTag("NoSuchElementError", () => Effect.fail(notFound(uuid)))
+      Envelope.cursorPage(
+        Effect.gen(function* () {
+          const page = yield* events.history({ ...query, type, uuid }, yield* CurrentApiKey)
+          return yield* Effect.fromOption(page, () => notFound(uuid))
+        })
       )
 )

@@ -16,7 +16,7 @@ import { demand } from "../transport/Authorization.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 import * as SlowBody from "../streams/SlowBody.ts"
-import * as BulkResources from "./writes/BulkResources.ts"
+import { BulkResources } from "./writes/BulkResources.ts"
 
 /** What creating, applying and deleting a plan needs. */
 const permissionsOf = (entity: Entity, mode: PlanMode): ReadonlyArray<Permission> => [
@@ -31,7 +31,7 @@ export const layer = HandlerGroup.group(
   "plans",
   Effect.fnUntraced(function* (handlers) {
     const plans = yield* Plans
-    const resources = yield* BulkResources.make
+    const resources = yield* BulkResources
     const slowBody = yield* SlowBody.make
 
     /** The plan, for a key that may read its resource. */

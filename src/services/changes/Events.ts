@@ -1,4 +1,4 @@
-import { Cause, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import type { CursorExpiredError } from "../../domain/changes/Errors.ts"
 import type { Event } from "../../domain/changes/Event.ts"
 import { eventTypes } from "../../domain/changes/EventType.ts"
@@ -62,11 +62,11 @@ export class Events extends Context.Service<
     ): Effect.Effect<EncodedEvents, InvalidRequestError | CursorExpiredError>
     /** Where a stream begins: behind the cursor of the query or of the header `Last-Event-ID`, or at the end of the log. */
     begin(cursor: Begin): Effect.Effect<number, InvalidRequestError | CursorExpiredError>
-    /** The events of a record with all their values; fails if there never was such a record. */
+    /** The events of a record with all their values; none if there never was such a record. */
     history(
       request: HistoryRequest,
       key: Permissions
-    ): Effect.Effect<EncodedEvents, InvalidRequestError | CursorExpiredError | Cause.NoSuchElementError>
+    ): Effect.Effect<Option.Option<EncodedEvents>, InvalidRequestError | CursorExpiredError>
     readonly encode: EventText.Encode
   }
 >()("waypost/services/changes/Events") {
@@ -115,8 +115,8 @@ export class Events extends Context.Service<
         }),
         page: Effect.fn("Events.page")((request, key) => read(request, key, { whole: false })),
         history: Effect.fn("Events.history")(function* ({ after, limit = 50, order = "desc", type, uuid }, key) {
-          if (!(yield* log.hasHistory(type, uuid))) return yield* new Cause.NoSuchElementError()
-          return yield* read({ after, limit, order, record: uuid }, key, { whole: true })
+          if (!(yield* log.hasHistory(type, uuid))) return Option.none()
+          return Option.some(yield* read({ after, limit, order, record: uuid }, key, { whole: true }))
         })
       })
     })

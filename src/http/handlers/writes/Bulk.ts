@@ -6,7 +6,7 @@ import { InvalidRequestError } from "../../../domain/write/RequestErrors.ts"
 import * as BulkWrites from "../../../repositories/bulk/Bulk.ts"
 import { decodeAll } from "../../../repositories/bulk/Decoding.ts"
 import { isFailed } from "../../../repositories/bulk/Outcomes.ts"
-import * as BulkResources from "./BulkResources.ts"
+import { BulkResources } from "./BulkResources.ts"
 import { auditedBulk, CurrentRequestId } from "../../transport/AuditLog.ts"
 import { demand } from "../../transport/Authorization.ts"
 
@@ -27,9 +27,9 @@ const verbs = {
 /** The handlers of bulk requests, by the resource. */
 export const make = Effect.gen(function* () {
   const write = yield* BulkWrites.make
-  const resources = yield* BulkResources.make
+  const resources = yield* BulkResources
 
-  return (name: keyof BulkResources.BulkResources) => {
+  return (name: keyof typeof resources) => {
     const { demandsOf, entity, resource, shapes } = resources[name]
     return Effect.fnUntraced(function* ({ payload: { mode, operations: sent }, request }: Asked) {
       if (request.headers["if-match"] !== undefined) return yield* Effect.die(preconditionNotAllowed)

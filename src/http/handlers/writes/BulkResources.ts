@@ -1,4 +1,4 @@
-import { Effect, type Schema } from "effect"
+import { Context, Effect, Layer, type Schema } from "effect"
 import type { CurrentApiKey } from "../../../api/Authorization.ts"
 import { Asset, AssetCreate, type AssetId, PartialAsset } from "../../../domain/assets/Asset.ts"
 import { AssetCategory, AssetCategoryCreate, PartialAssetCategory } from "../../../domain/assets/AssetCategory.ts"
@@ -83,8 +83,7 @@ const prepared = ({
   }
 }
 
-/** The resources whose records are written many at a time. */
-export const make = Effect.gen(function* () {
+const make = Effect.gen(function* () {
   const assets = yield* Assets
   const assetCategories = yield* AssetCategories
   const groups = yield* Groups
@@ -181,4 +180,9 @@ export const make = Effect.gen(function* () {
   }
 })
 
-export type BulkResources = Effect.Success<typeof make>
+/** The resources whose records are written many at a time. */
+export class BulkResources extends Context.Service<BulkResources, Effect.Success<typeof make>>()(
+  "waypost/http/handlers/writes/BulkResources"
+) {
+  static readonly layer = Layer.effect(BulkResources, make)
+}
