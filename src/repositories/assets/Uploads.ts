@@ -157,7 +157,7 @@ export class Uploads extends Context.Service<
         discard: (uuid) => execute(sql`status = 'aborted' where uuid = ${uuid} and status = 'open'`),
         overdue: read(
           sql`select ${json} from upload_sessions u where ${unclaimed} and expires_at <= now() order by expires_at limit 100`
-        ).pipe(Effect.withSpan("Uploads.overdue"))
+        )
       })
     })
   )

@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Data, Effect, Layer } from "effect"
 import * as http from "node:http"
 import * as https from "node:https"
 import { isIP } from "node:net"
@@ -84,7 +84,8 @@ export class Sender extends Context.Service<
 
 export const isSuccess = (status: number) => status >= 200 && status < 300
 
-const errorOf = (error: EgressError | Broken) => (error instanceof Broken ? error.message : `The URL ${error.message}`)
+const errorOf = (error: EgressError | BrokenExchangeError) =>
+  error._tag === "BrokenExchangeError" ? error.message : `The URL ${error.message}`
 
 /** Connections are kept open for the next message to the same address. */
 const makeAgents = () => {
@@ -93,15 +94,11 @@ const makeAgents = () => {
 }
 
 /** The exchange broke. */
-class Broken {
+class BrokenExchangeError extends Data.TaggedError("BrokenExchangeError")<{
   readonly message: string
   /** Whether the connection had been used before and nothing came over it. */
   readonly isStale: boolean
-  constructor(message: string, isStale: boolean) {
-    this.message = message
-    this.isStale = isStale
-  }
-}
+}> {}
 
 /**
  * Posts to the first address of a target, without another lookup, and reads the begin of the answer. What arrives after the
@@ -112,7 +109,7 @@ const request = (
   { addresses: [address], url }: Target,
   { body, headers }: Message,
   deadline: number
-): Effect.Effect<{ readonly status: number; readonly text: string }, Broken> =>
+): Effect.Effect<{ readonly status: number; readonly text: string }, BrokenExchangeError> =>
   Effect.callback((resume) => {
     const isSecure = url.protocol === "https:"
     const bytes = Buffer.from(body)
@@ -128,7 +125,10 @@ const request = (
     const sent = isSecure
       ? https.request({ ...options, agent: agents.https })
       : http.request({ ...options, agent: agents.http })
-    sent.on("error", (error) => resume(Effect.fail(new Broken(error.message, sent.reusedSocket && isReset(error)))))
+    sent.on("error", (error) => {
+      const isStale = sent.reusedSocket && isReset(error)
+      resume(new BrokenExchangeError({ message: error.message, isStale }))
+    })
     sent.on("response", (response) => {
       const chunks: Array<Buffer> = []
       let length = 0

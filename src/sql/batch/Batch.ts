@@ -1,4 +1,4 @@
-import { Effect, Option } from "effect"
+import { Data, Effect, Option } from "effect"
 import type { Condition } from "../../domain/query/FilterConditions.ts"
 import * as Written from "../../domain/write/Written.ts"
 import { type Column, jsonOf, type StoredColumn } from "../Columns.ts"
@@ -12,8 +12,10 @@ import type { Batch, BatchOptions, Target } from "./BatchTypes.ts"
 import * as SentRows from "./SentRows.ts"
 import * as Trials from "./Trials.ts"
 
+class LeftToOperation extends Data.TaggedError("LeftToOperation") {}
+
 /** Leaves a write to the operation on one record, whose rules need the database. */
-export const leave = Effect.fail("left")
+export const leave = Effect.fail(new LeftToOperation())
 
 /** The conditions of a filter on the row `t` of these columns. */
 export const whereOf = (columns: ReadonlyArray<Column>) => (filter: ReadonlyArray<Condition>) =>

@@ -8,7 +8,7 @@ import type { Pools } from "./Pools.ts"
 export interface Replica {
   readonly pools: Pools
   /** Says that a statement failed on it. */
-  readonly failed: (error: SqlError.SqlError) => void
+  readonly failed: (error: SqlError.SqlError) => Effect.Effect<void>
 }
 
 /** The replica that answers the current request; the primary does if there is none. */
@@ -37,8 +37,7 @@ const route = <A, E, R>(
       : Effect.catchCause(replicated(replica.pools), (cause) => {
           const error = errorOf(cause)
           if (error === undefined || isTooSlow(error)) return Effect.failCause(cause)
-          replica.failed(error)
-          return primary
+          return Effect.andThen(replica.failed(error), primary)
         })
   )
 

@@ -98,7 +98,6 @@ export class Replicas extends Context.Service<
       const { lookups, spares } = yield* Sql
       const history = PositionHistory.make((maxLag + 5) * 1000)
       const context = yield* Effect.context()
-      const runFork = Effect.runForkWith(context)
 
       const join = Effect.fnUntraced(function* (url: Redacted.Redacted) {
         const name = nameOf(url)
@@ -117,22 +116,21 @@ export class Replicas extends Context.Service<
           name,
           pools: yield* Pools.make(connect, size),
           standing: { position: 0n, lagSeconds: 0, leftOut: "was not asked yet" },
-          failed: (error) => {
-            if (mayHaveCommitted(error)) stand({ ...member.standing, leftOut: "ended a connection" })
-          }
+          failed: (error) =>
+            mayHaveCommitted(error) ? stand(() => ({ ...member.standing, leftOut: "ended a connection" })) : Effect.void
         }
-        const stand = (next: Standing) => {
-          const before = member.standing.leftOut
-          member.standing = next
-          gauges.up.updateUnsafe(next.leftOut === undefined ? 1 : 0, context)
-          gauges.lag.updateUnsafe(next.lagSeconds, context)
-          if (before === next.leftOut) return
-          if (next.leftOut === undefined) {
-            runFork(Effect.logInfo(`The replica ${name} answers reads`))
-          } else {
-            runFork(Effect.logWarning(`The replica ${name} answers no reads: it ${next.leftOut}`))
-          }
-        }
+        const stand = (change: () => Standing) =>
+          Effect.suspend(() => {
+            const before = member.standing.leftOut
+            const next = change()
+            member.standing = next
+            gauges.up.updateUnsafe(next.leftOut === undefined ? 1 : 0, context)
+            gauges.lag.updateUnsafe(next.lagSeconds, context)
+            if (before === next.leftOut) return Effect.void
+            return next.leftOut === undefined
+              ? Effect.logInfo(`The replica ${name} answers reads`)
+              : Effect.logWarning(`The replica ${name} answers no reads: it ${next.leftOut}`)
+          })
         const standingOf = ({ isStandby, position, system }: Answer): Standing => {
           const reached = bytesBefore(position ?? "0/0")
           const lagSeconds = history.lagOf(reached, performance.now()) / 1000
@@ -153,12 +151,13 @@ export class Replicas extends Context.Service<
           // Neither a frozen server nor a lost network ends a statement; without its connection it fails. A server that answers
           // does so to its statements too, also when it is promoted: then there may be no primary that would.
           const timer = setTimeout(endAll, maxAnswerMillis)
-          return Effect.matchCause(ask, {
-            onSuccess: ([answer]) => stand(standingOf(answer!)),
-            onFailure: () => {
-              endAll()
-              stand({ ...member.standing, leftOut: "does not answer" })
-            }
+          return Effect.matchCauseEffect(ask, {
+            onSuccess: ([answer]) => stand(() => standingOf(answer!)),
+            onFailure: () =>
+              stand(() => {
+                endAll()
+                return { ...member.standing, leftOut: "does not answer" }
+              })
           }).pipe(Effect.ensuring(Effect.sync(() => clearTimeout(timer))))
         })
         yield* Effect.forkScoped(Effect.repeat(watch, Schedule.spaced(interval)))
