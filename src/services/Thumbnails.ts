@@ -37,7 +37,7 @@ type Failed = NotRenderableError | NoFfmpegError | RenderFailedError | StorageUn
 const notRendered = new ServiceUnavailableError({ message: "The thumbnail cannot be rendered now; try again" })
 
 /** How long a request waits for a thumbnail before it is answered with the icon of the file. */
-export const ThumbnailPatience = Context.Reference<Duration.Input>("waypost/services/ThumbnailPatience", {
+export const ThumbnailPatience = Context.Reference<Duration.Input>("waypost/services/Thumbnails/ThumbnailPatience", {
   defaultValue: () => "2 seconds"
 })
 

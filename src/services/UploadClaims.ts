@@ -11,9 +11,12 @@ import { lookups } from "./StoredUploads.ts"
 import * as UploadCompletion from "./UploadCompletion.ts"
 
 /** How long a completion waits for another one of the same upload: longer than the claim of a crashed process holds. */
-export const CompletionPatience = Context.Reference<Duration.Input>("waypost/services/CompletionPatience", {
-  defaultValue: () => Duration.seconds(claimSeconds + 10)
-})
+export const CompletionPatience = Context.Reference<Duration.Input>(
+  "waypost/services/UploadClaims/CompletionPatience",
+  {
+    defaultValue: () => Duration.seconds(claimSeconds + 10)
+  }
+)
 
 const stillCompleting = new ServiceUnavailableError({
   message: "Another request is completing this upload; complete it again later"

@@ -14,7 +14,7 @@ export const TimeLimits = Context.Reference<{
   readonly comment: number
   /** In which a client takes an answer. */
   readonly read: ReadLimits
-}>("waypost/http/TimeLimits", {
+}>("waypost/http/transport/Timeout/TimeLimits", {
   defaultValue: () => ({
     body: 15_000,
     answer: 20_000,
