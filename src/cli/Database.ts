@@ -9,7 +9,7 @@ import * as Startup from "../app/Startup.ts"
 import { CommandError } from "./Failures.ts"
 
 /** The installation that the settings name: its data folder, or its database without the credentials. */
-export const installation = Effect.gen(function* () {
+const installation = Effect.gen(function* () {
   const { DATA_DIR, DATABASE_URL } = yield* Settings
   if (Option.isNone(DATABASE_URL)) return (yield* Path.Path).resolve(DATA_DIR)
   const { host, pathname } = new URL(Redacted.value(DATABASE_URL.value))

@@ -7,7 +7,7 @@ import * as ServerProcess from "./ServerProcess.ts"
 import * as SocketDirectory from "./SocketDirectory.ts"
 
 /** Another server uses the directory, or the backends of a killed one still hold its memory. A later attempt may succeed. */
-export class DirectoryInUse extends Data.TaggedError("DirectoryInUse")<{ readonly message: string }> {}
+class DirectoryInUse extends Data.TaggedError("DirectoryInUse")<{ readonly message: string }> {}
 
 const found = (directory: string) =>
   Effect.orElseSucceed(Postmaster.read(directory), Option.none<Postmaster.Postmaster>)

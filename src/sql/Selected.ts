@@ -37,7 +37,7 @@ const partOf = (column: Column, path: string, value: Fragment, tree: Tree): Frag
 }
 
 /** The columns of the members that are asked for, and of the uuid. */
-export const selected = (columns: ReadonlyArray<Column>, fields: Selection["fields"]): ReadonlyArray<Column> =>
+const selected = (columns: ReadonlyArray<Column>, fields: Selection["fields"]): ReadonlyArray<Column> =>
   fields === undefined ? columns : within(columns, treeOf(["uuid", ...fields].map((path) => path.split("."))))
 
 const within = (columns: ReadonlyArray<Column>, tree: Tree): ReadonlyArray<Column> =>

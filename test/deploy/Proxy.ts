@@ -130,7 +130,7 @@ const caddy = ({ backends, folder, port }: Place) => {
 }
 
 /** The library of Debian's `faketime`. */
-export const faketime = `/usr/lib/${process.arch === "arm64" ? "aarch64" : "x86_64"}-linux-gnu/faketime/libfaketime.so.1`
+const faketime = `/usr/lib/${process.arch === "arm64" ? "aarch64" : "x86_64"}-linux-gnu/faketime/libfaketime.so.1`
 
 /** The commands of the configurations in `deploy`. */
 const commands = { nginx, cdn, caddy }

@@ -18,7 +18,7 @@ const languages: ReadonlyArray<ReadonlyArray<Language>> = [
 ]
 
 /** The keys of the categories; `a-b` is a child of `a`. */
-export const categories = ["photos", "photos-products", "photos-people", "documents", "documents-manuals", "logos"]
+const categories = ["photos", "photos-products", "photos-people", "documents", "documents-manuals", "logos"]
 
 const mimeTypes: Readonly<Record<string, string>> = {
   jpg: "image/jpeg",

@@ -25,7 +25,7 @@ const ms = (value: number) => (Number.isNaN(value) ? "-" : value.toFixed(value <
 const cell = ({ failure, p50, p99 }: Timing) =>
   failure === undefined ? `${ms(p50)} / ${ms(p99)}` : `**${failure.slice(0, 3)}**`
 
-export const growthOf = ({ timings }: Measured, from: number) => timings.at(-1)!.p50 / (timings.at(from)?.p50 ?? NaN)
+const growthOf = ({ timings }: Measured, from: number) => timings.at(-1)!.p50 / (timings.at(from)?.p50 ?? NaN)
 
 /** Differences below this many milliseconds are noise. */
 const noise = 0.1

@@ -8,7 +8,7 @@ const defaultWidth = 120
 const fields = ["at", "type", "record", "by", "changes"]
 
 /** What people read of an event. */
-export const summaryOf = (event: Json): Json => {
+const summaryOf = (event: Json): Json => {
   const [record, actor] = [Service.recordOf(event["record"]), Service.recordOf(event["actor"])]
   const changes = Array.isArray(event["changes"]) ? event["changes"].map(Service.recordOf) : []
   return {

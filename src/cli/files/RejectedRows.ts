@@ -18,7 +18,7 @@ export const textOf = ({ reasons, row }: RejectedRow): string => {
 }
 
 /** The format of the rows that are rejected; a workbook becomes CSV. */
-export const formatOf = (format: Format): Exclude<Format, "xlsx"> => (format === "xlsx" ? "csv" : format)
+const formatOf = (format: Format): Exclude<Format, "xlsx"> => (format === "xlsx" ? "csv" : format)
 
 /** The file of the rows that are rejected, unless named. */
 export const defaultFile = (file: string, format: Format): string =>

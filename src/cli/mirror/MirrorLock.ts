@@ -3,7 +3,7 @@ import { hostname } from "node:os"
 import { isRunning } from "../../storage/Processes.ts"
 
 /** Another process keeps the mirror up to date. */
-export class LockedError extends Schema.TaggedError<LockedError>()("LockedError", { message: Schema.String }) {}
+class LockedError extends Schema.TaggedError<LockedError>()("LockedError", { message: Schema.String }) {}
 
 /** The process that keeps a mirror up to date. In a container its number is the same after each start. */
 const Owner = Schema.fromJsonString(Schema.Struct({ host: Schema.String, pid: Schema.Int, started: Schema.String }))

@@ -63,7 +63,7 @@ export const table = (
 }
 
 /** The values of a record, one on each line. */
-export const card = (record: Json, prefix = ""): ReadonlyArray<readonly [string, string]> =>
+const card = (record: Json, prefix = ""): ReadonlyArray<readonly [string, string]> =>
   Object.entries(record).flatMap(([name, value]) =>
     Predicate.isObject(value) ? card(value, `${prefix}${name}.`) : [[`${prefix}${name}`, cellOf(value)] as const]
   )

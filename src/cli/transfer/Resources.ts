@@ -38,7 +38,7 @@ export const locations = resource({
       locations.list({ query })
 })
 
-export const users = resource({
+const users = resource({
   name: "users",
   record: Schema.Struct({ ...User.fields, locations: Relations.names }),
   create: Schema.Struct({

@@ -47,7 +47,7 @@ const aborted = (cause: unknown): WaypostError =>
   clientError({ _tag: "AbortedError", message: "The call was aborted" }, { cause })
 
 /** Runs an effect of the client; the promise rejects only for a defect, such as an error of a callback. */
-export const run = <A>(
+const run = <A>(
   effect: Effect.Effect<A, WaypostError>,
   site: CallSite,
   signal?: AbortSignal

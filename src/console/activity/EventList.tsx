@@ -40,7 +40,7 @@ export const useDeed = () => {
   }
 }
 
-export const EventLine = ({ event }: { readonly event: Json }) => {
+const EventLine = ({ event }: { readonly event: Json }) => {
   const names = useNames()
   const words = useWords()
   const formats = useFormats()

@@ -6,7 +6,7 @@ import type { Resource } from "../definition/Definition.ts"
 import { useSession } from "../session/Session.tsx"
 
 /** How many records a request asks for. */
-export const pageSize = 100
+const pageSize = 100
 
 /** The filter, the search, the opening hours and the order of the address. */
 export const useView = (resource: Resource) => {

@@ -13,7 +13,7 @@ import * as Shape from "../write/Shape.ts"
 export const LocationId = Uuid.pipe(Schema.brand("LocationId"))
 export type LocationId = typeof LocationId.Type
 
-export const PostalCode = formed(16, {
+const PostalCode = formed(16, {
   min: 2,
   pattern: /^[A-Za-z0-9 -]*$/,
   expected: "letters, digits, spaces and hyphens only",

@@ -39,7 +39,7 @@ export const TranslationLabels = Schema.Array(Label)
 const Role = Schema.Literals(["logo", "exterior", "interior", "team", "menu", "other"])
 
 /** A picture, video or document of a location. */
-export const MediaItem = Schema.Struct({
+const MediaItem = Schema.Struct({
   uuid: Uuid,
   assetUuid: Schema.optionalKey(AssetId).pipe(references("assets")),
   fileUuid: Schema.optionalKey(FileId),

@@ -73,7 +73,7 @@ const DayPeriod = Schema.Struct({
 type DayPeriod = typeof DayPeriod.Type
 
 /** The periods of a week in which a branch is open, sorted. */
-export const OpeningHours = Schema.Array(DayPeriod)
+const OpeningHours = Schema.Array(DayPeriod)
   .annotate({
     description:
       "The local times at which the location opens and closes, sorted. A period that closes no later than it opens ends on the next day."
@@ -159,7 +159,7 @@ const SpecialHoursInput = Schema.Array(SpecialDayInput)
   )
 
 /** The days with hours of their own, as a branch has them. */
-export const SpecialHours = Schema.Array(SpecialDay).annotate({ description })
+const SpecialHours = Schema.Array(SpecialDay).annotate({ description })
 export type SpecialHours = ReadonlyArray<SpecialDay>
 
 /** The members of a location that say when it is open; each is absent unless it is set. */

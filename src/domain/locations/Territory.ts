@@ -29,7 +29,7 @@ export interface CodeRange {
 }
 
 /** How many codes a range has at most. */
-export const maxCodes = 100_000
+const maxCodes = 100_000
 
 const rangeForm = /^\s*(\d{4,16})\s*-\s*(\d{4,16})\s*$/
 
@@ -49,7 +49,7 @@ export const CodesWithin = parameter<CodeRange>({
 const branch = { uuid: LocationId, name: Location.fields.name, identifier: Location.fields.identifier }
 
 /** Why a location serves a postal code, the best reason first. */
-export const matches = ["exact", "prefix", "address", "nearest"] as const
+const matches = ["exact", "prefix", "address", "nearest"] as const
 
 /** A location that serves a postal code. */
 export const ServingLocation = Schema.Struct({

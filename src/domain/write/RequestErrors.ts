@@ -103,7 +103,7 @@ export class RateLimitExceededError extends ApiError<RateLimitExceededError>()(
   }
 ) {}
 
-export class HeadersTooLargeError extends ApiError<HeadersTooLargeError>()(
+class HeadersTooLargeError extends ApiError<HeadersTooLargeError>()(
   ...plainError("HeadersTooLargeError", 431, "The request line and the headers are too large.")
 ) {}
 

@@ -1,8 +1,7 @@
 /** A JSON object of the OpenAPI document. */
 export type Node = Readonly<Record<string, unknown>>
 
-export const isNode = (value: unknown): value is Node =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** The value as an object; an empty one when it is something else. */
 export const nodeOf = (value: unknown): Node => (isNode(value) ? value : {})

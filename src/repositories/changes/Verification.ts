@@ -9,7 +9,7 @@ export interface Anchor {
 }
 
 /** The events after an anchor, up to a position, were pruned. */
-export class AnchorPrunedError extends Schema.TaggedError<AnchorPrunedError>()("AnchorPrunedError", {
+class AnchorPrunedError extends Schema.TaggedError<AnchorPrunedError>()("AnchorPrunedError", {
   pruned: Schema.Finite
 }) {}
 

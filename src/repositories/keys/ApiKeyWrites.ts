@@ -31,7 +31,7 @@ interface LockedKey {
 }
 
 /** Waits until no other transaction writes keys, and lets none begin until this one ends. */
-export const excludeWrites = (client: SqlClient.SqlClient) => client`lock table api_keys in share row exclusive mode`
+const excludeWrites = (client: SqlClient.SqlClient) => client`lock table api_keys in share row exclusive mode`
 
 /** Locks keys, in one order for all transactions, and announces a write, so that `excludeWrites` waits for it. */
 const lockKeys = Effect.fnUntraced(function* (client: SqlClient.SqlClient, uuids: ReadonlyArray<ApiKeyId>) {

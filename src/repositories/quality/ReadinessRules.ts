@@ -43,13 +43,13 @@ const hasForm = `case v.type ${Object.entries(forms)
   .join(" ")} else true end`
 
 /** The rules on values that are not there. */
-export const absentRules: ReadonlyArray<Rule> = [
+const absentRules: ReadonlyArray<Rule> = [
   { code: "noImage", when: "v.type = 'image'", message: "' is not set; the template needs an image'" },
   { code: "missing", when: "true", message: "' is not set; the template needs it'" }
 ]
 
 /** The rules on values; a variable has the problem of the first that holds. */
-export const valueRules: ReadonlyArray<Rule> = [
+const valueRules: ReadonlyArray<Rule> = [
   { code: "noImage", when: `v.type = 'image' and not (${isImage})`, message: "' is not an image'" },
   { code: "wrongType", when: `v.type <> 'image' and ${isObject}`, message: "' has several members; name one of them'" },
   { code: "wrongType", when: `not (${hasForm})`, message: "' is not a ' || v.type" },

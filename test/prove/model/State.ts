@@ -18,7 +18,7 @@ export const relations = [
 ] as const
 
 /** A uuid that no record has. */
-export const unknownUuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
+const unknownUuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
 
 /** The stored records, and the uuids of deleted ones. */
 export class State {

@@ -78,7 +78,7 @@ export const MetaTagOption = Schema.Struct({
 export type MetaTagOption = typeof MetaTagOption.Type
 
 /** An option as it is sent. A uuid only serves `parentOptionUuid` of the same request; the server makes its own. */
-export const MetaTagOptionInput = Schema.Struct({
+const MetaTagOptionInput = Schema.Struct({
   key: optionFields.key,
   uuid: Schema.optionalKey(
     Uuid.pipe(Schema.annotateEncoded({ description: "Only what `parentOptionUuid` of this request refers to." }))
