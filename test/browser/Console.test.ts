@@ -631,6 +631,27 @@ describe("the console in a browser", () => {
     const row = page.getByRole("row", { name: "Blue" })
     await row.getByRole("link", { name: "TEE-BLUE-L" }).waitFor()
     assert.strictEqual(await row.getByRole("link", { name: "Create the variant" }).count(), 2)
+
+    await service.call("PUT", `/v1/products/${product}/modules/price`, { model: "fixed", amountMinor: 1200 })
+    await service.call("PUT", `/v1/products/${product}/modules/internal-comment`, { comment: "Only inside" })
+    const [variant] = (await service.call("GET", "/v1/products?filter=identifier:equals:TEE-RED-M")).body.data
+    const modules = (name: string) =>
+      page.goto(`${service.url}/console/products/${variant.uuid}/modules?module=${name}`)
+    await modules("price")
+    await page.getByText("Saving gives this product values of its own").waitFor()
+    assert.strictEqual(await page.getByRole("button", { name: "Deactivate" }).count(), 0)
+    assert.strictEqual(await page.getByRole("button", { name: "Variants" }).count(), 0)
+    // A variant has this module from its parent only.
+    await modules("internal-comment")
+    await page.getByRole("link", { name: "From the parent." }).waitFor()
+    await page.getByText("Only inside").waitFor()
+    assert.strictEqual(await page.getByRole("button", { name: "Save" }).count(), 0)
+    await modules("socials")
+    await page.getByText("Not active").waitFor()
+    assert.strictEqual(await page.getByRole("button", { name: "Activate" }).count(), 0)
+    await page.goto(`${service.url}/console/products/${variant.uuid}/modules?module=price`)
+    await page.getByRole("link", { name: "From the parent." }).click()
+    await page.waitForURL(`**/products/${product}/modules?module=price`)
     await context.close()
   })
 
@@ -705,6 +726,19 @@ describe("the console in a browser", () => {
       body.data.map(({ name }: { readonly name: string }) => name),
       ["Bakkerij 11"]
     )
+    // A replacement has at most 10,000 records.
+    await page.route(new RegExp(`/v1/groups/${group}/locations\\?`), async (route) => {
+      const response = await route.fetch()
+      const answer = await response.json()
+      await route.fulfill({ response, json: { ...answer, pagination: { ...answer.pagination, total: 10_001 } } })
+    })
+    await page.reload()
+    const replaced = page.waitForRequest((request) => request.method() === "PUT")
+    await page.getByRole("button", { name: "Remove Bakkerij 11" }).click()
+    assert.match((await replaced).url(), /\/v1\/locations\/[^/]+\/groups$/)
+    await page.getByRole("button", { name: "Remove Bakkerij 11" }).waitFor({ state: "detached" })
+    const after = await service.call("GET", `/v1/groups/${group}/locations`)
+    assert.deepStrictEqual(after.body.data, [])
     await context.close()
   })
 
@@ -845,7 +879,36 @@ describe("the console in a browser", () => {
     assert.isTrue(await resume.isVisible())
     await page.unrouteAll()
     await resume.click()
+    await page.getByText("1 file uploaded").waitFor()
     await resume.waitFor({ state: "detached" })
+    await page.getByText("kaart", { exact: true }).waitFor()
+    await context.close()
+  })
+
+  it("a file that cannot be uploaded is removed from the list, and signing out asks first while files are sent, and ends them", async () => {
+    const { context, page } = await visit("/assets")
+    await reject(page, /\/v1\/uploads\/init/)
+    const file = (name: string) => ({ name, mimeType: "text/plain", buffer: Buffer.from(name) })
+    await page.getByLabel("Drop files here").setInputFiles(file("virus.txt"))
+    await page.getByRole("button", { name: "Resume" }).waitFor()
+    await page.getByRole("button", { name: "Remove virus.txt" }).click()
+    await page.getByText("Uploading virus.txt").waitFor({ state: "detached" })
+    await page.unrouteAll()
+    await page.route(/\/v1\/uploads\/init/, () => undefined)
+    const ended = page.waitForEvent("requestfailed", (request) => request.url().includes("/v1/uploads/init"))
+    await page.getByLabel("Drop files here").setInputFiles(file("slow.txt"))
+    await page.getByText("Uploading slow.txt").waitFor()
+    const questions: Array<string> = []
+    page.on("dialog", (dialog) => {
+      questions.push(dialog.message())
+      void (questions.length === 1 ? dialog.dismiss() : dialog.accept())
+    })
+    await page.getByRole("button", { name: "Sign out" }).click()
+    await page.getByText("Uploading slow.txt").waitFor()
+    await page.getByRole("button", { name: "Sign out" }).click()
+    await page.getByLabel("API key").waitFor()
+    await ended
+    assert.deepStrictEqual(questions, Array(2).fill("Files are being uploaded. Sign out and end the uploads?"))
     await context.close()
   })
 
@@ -891,13 +954,20 @@ describe("the console in a browser", () => {
     const { context, page } = await visit("/locations", { key: body.data.key })
     await page.getByRole("link", { name: "Bakkerij 10" }).waitFor()
     const texts = await page.locator("#navigation a").allTextContents()
-    assert.notInclude(texts, "Users")
+    for (const text of ["Users", "Import", "Who sees what"]) assert.notInclude(texts, text)
     assert.strictEqual(await page.getByRole("link", { name: "New" }).count(), 0)
     await page.getByRole("link", { name: "Bakkerij 10" }).click()
     await page.getByRole("link", { name: "Details" }).waitFor()
     assert.strictEqual(await page.getByRole("link", { name: "Edit" }).count(), 0)
     assert.strictEqual(await page.getByRole("button", { name: "Delete" }).count(), 0)
     await context.close()
+    const permissions = ["read:assets", "create:assets", "update:assets"]
+    const editor = await service.call("POST", "/v1/api-keys", { name: "Editor", permissions })
+    const assets = await visit("/assets", { key: editor.body.data.key })
+    await assets.page.getByText(/\d+ of \d+/).waitFor()
+    // Files need create:uploads.
+    assert.strictEqual(await assets.page.getByLabel("Drop files here").count(), 0)
+    await assets.context.close()
   })
 
   it.each(["", "/locations", "/locations/new", "/products", "/assets", "/import", "/events", "/api-keys", "/access"])(
@@ -938,6 +1008,25 @@ describe("the console in a browser", () => {
     )
     await page.goto(`${service.url}/console`)
     await page.getByText("3,000 locations have data that can be improved").waitFor()
+    await context.close()
+  })
+
+  it("the start page counts the keys that will expire, without those that have expired or have a successor", async () => {
+    const expiresAt = (millis: number) => new Date(Date.now() + millis).toISOString()
+    const day = 86_400_000
+    const create = async (name: string, more: object) =>
+      (await service.call("POST", "/v1/api-keys", { name, permissions: ["read:users"], ...more })).body.data
+    await create("Soon", { expiresAt: expiresAt(10 * day) })
+    await create("Later", { expiresAt: expiresAt(40 * day) })
+    const old = await create("Rotated", {})
+    await service.call("POST", `/v1/api-keys/${old.uuid}/rotate`, { overlapSeconds: 86_400 })
+    const expired = await create("Expired", { expiresAt: expiresAt(day) })
+    await sql`update api_keys set expires_at = now() - interval '2 minutes' where uuid = ${expired.uuid}`
+    const { context, page } = await visit("")
+    await page.getByRole("link", { name: "1 key expires within 30 days" }).click()
+    await page.getByRole("link", { name: "Soon" }).waitFor()
+    await page.getByText("1 of 1").waitFor()
+    assert.strictEqual(await page.getByRole("link", { name: "Rotated" }).count(), 0)
     await context.close()
   })
 

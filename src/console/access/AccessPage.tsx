@@ -8,15 +8,7 @@ import { Picker } from "../record/Picker.tsx"
 import { useSession } from "../session/Session.tsx"
 import { Loaded } from "../shell/Loaded.tsx"
 import { useNames, useWords } from "../words/Words.tsx"
-
-/** Who could see it, and what there is to see; one of each is chosen. */
-const sides = [
-  ["user", "location"],
-  ["product", "post"]
-] as const
-type Kind = (typeof sides)[number][number]
-
-const resourceOf = (kind: Kind) => definition.resources.find(({ recordType }) => recordType === kind)!
+import { type Kind, resourceOf, sides } from "./Sides.ts"
 
 const Choice = ({
   kind,

@@ -42,6 +42,8 @@ let last = 0
 /** How many files are sent at a time. */
 const together = 2
 
+type Sent = "sent" | "failed" | "removed"
+
 /** Uploads files in parts, shows how far each is, and goes on with one that was interrupted. */
 const Uploads = () => {
   const { locale, words } = useSpoken()
@@ -49,7 +51,7 @@ const Uploads = () => {
   const notify = useNotify()
   const queries = useQueryClient()
   const { client } = useSession()
-  const [running, setRunning] = useUploadList()
+  const { running, setRunning } = useUploadList()
   const [category, setCategory] = useState("")
   const categories = category === "" ? [] : [category]
   const { data: definitions = [] } = useTagDefinitions(categories)
@@ -62,24 +64,42 @@ const Uploads = () => {
   const set = (id: number, change: Partial<Running>) =>
     setRunning((all) => all.map((one) => (one.id === id ? { ...one, ...change } : one)))
 
-  const send = async ({ file, id, resume, ...one }: Running): Promise<boolean> => {
+  const remove = ({ ending, id }: Running) => {
+    ending.abort()
+    setRunning((all) => all.filter((one) => one.id !== id))
+  }
+
+  /** Sends a file, unless it is removed from the list meanwhile. */
+  const send = async ({ ending: { signal }, file, id, resume, ...one }: Running): Promise<Sent> => {
+    if (signal.aborted) return "removed"
     set(id, { asset: one.asset, problem: undefined })
     const name = file.name.replace(/\.[^.]+$/, "")
     const { error } = await client.assets
       .upload(file, {
         translations: [{ locale, name }],
         ...one.asset,
+        signal,
         onProgress: ({ sent }) => set(id, { sent }),
         onStart: (uuid) => set(id, { resume: uuid }),
         ...(resume === undefined ? {} : { resume })
       })
       .result()
+    if (signal.aborted) return "removed"
     if (error !== undefined) {
       set(id, { problem: messageOf(error).text })
-      return false
+      return "failed"
     }
     setRunning((all) => all.filter((one) => one.id !== id))
-    return true
+    return "sent"
+  }
+
+  /** Says how many files of some that were sent arrived. */
+  const report = async (outcomes: ReadonlyArray<Sent>) => {
+    const done = outcomes.filter((outcome) => outcome === "sent").length
+    const failed = outcomes.filter((outcome) => outcome === "failed").length
+    if (done > 0) notify(words.uploaded(formats.number(done)))
+    if (failed > 0) notify(words.notUploaded(formats.number(failed)))
+    if (done > 0) await queries.invalidateQueries()
   }
 
   const take = async (files: ReadonlyArray<File>) => {
@@ -89,19 +109,19 @@ const Uploads = () => {
       asset,
       sent: 0,
       problem: undefined,
-      resume: undefined
+      resume: undefined,
+      ending: new AbortController()
     }))
     setRunning((all) => [...all, ...queue])
-    let done = 0
+    const outcomes: Array<Sent> = []
     const waiting = queue.values()
     const work = async () => {
-      for (const one of waiting) if (await send(one)) done++
+      for (const one of waiting) outcomes.push(await send(one))
     }
     await Promise.all(Array.from({ length: together }, work))
-    if (done > 0) notify(words.uploaded(formats.number(done)))
-    if (done < queue.length) notify(words.notUploaded(formats.number(queue.length - done)))
-    await queries.invalidateQueries()
+    await report(outcomes)
   }
+  const again = async (one: Running) => report([await send({ ...one, asset: { ...one.asset, ...asset } })])
   return (
     <section aria-label={words.upload}>
       <details className="object">
@@ -120,11 +140,19 @@ const Uploads = () => {
                 <p className="problem" role="alert">
                   {one.problem}
                 </p>
-                <button type="button" onClick={() => void send({ ...one, asset: { ...one.asset, ...asset } })}>
+                <button type="button" onClick={() => void again(one)}>
                   {words.resume}
                 </button>
               </>
             )}
+            <button
+              type="button"
+              className="quiet"
+              aria-label={`${words.removeItem} ${one.file.name}`}
+              onClick={() => remove(one)}
+            >
+              ✕
+            </button>
           </li>
         ))}
       </ul>

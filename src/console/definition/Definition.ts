@@ -39,6 +39,10 @@ export interface Module {
   readonly get: Action
   readonly update: Action
   readonly remove: Action
+  /** The types of products that can have it themselves. */
+  readonly owners: ReadonlyArray<string>
+  /** The types of products that can have it themselves or from their parent. */
+  readonly holders: ReadonlyArray<string>
 }
 
 /** What the console does with the records of a resource. */

@@ -1,4 +1,8 @@
+import { Schema } from "effect"
 import { operations, type Operation } from "../../api/Operations.ts"
+import { ModuleName } from "../../domain/catalog/ModuleName.ts"
+import { owns, supports } from "../../domain/catalog/ProductModule.ts"
+import { ProductType } from "../../domain/catalog/Product.ts"
 import { operatorsOf } from "../../domain/query/FilterConditions.ts"
 import type { Field } from "../../domain/query/FilterFields.ts"
 import { columnsOf } from "../../domain/files/Rows.ts"
@@ -92,12 +96,17 @@ const relationsOf = (name: string, resources: ReadonlyArray<string>): ReadonlyAr
 const modulesOf = (name: string): ReadonlyArray<Module> => {
   const prefix = `/v1/${name}/{uuid}/modules/`
   const names = documented.filter(({ method, path }) => method === "put" && path.startsWith(prefix))
-  return names.map(({ path }) => ({
-    name: path.slice(prefix.length),
-    get: action("get", path)!,
-    update: action("put", path)!,
-    remove: action("delete", path)!
-  }))
+  return names.map(({ path }) => {
+    const module = Schema.decodeUnknownSync(ModuleName)(path.slice(prefix.length))
+    return {
+      name: module,
+      get: action("get", path)!,
+      update: action("put", path)!,
+      remove: action("delete", path)!,
+      owners: ProductType.literals.filter((type) => owns(type, module)),
+      holders: ProductType.literals.filter((type) => supports(type, module))
+    }
+  })
 }
 
 const actionsOf = (name: string): Resource["actions"] => {

@@ -9,6 +9,7 @@ import { en } from "../words/en.ts"
 import { nl } from "../words/nl.ts"
 import { useNames, useWords } from "../words/Words.tsx"
 import { FileDrop } from "../assets/FileDrop.tsx"
+import { isImportable } from "./Importable.ts"
 import { choose, guess, type Mapping, ndjsonOf } from "./Mapping.ts"
 import { PlanView } from "./PlanView.tsx"
 import { read, type Spreadsheet } from "./Spreadsheet.ts"
@@ -76,7 +77,7 @@ const ImportPage = () => {
   const words = useWords()
   const names = useNames()
   const { can, client } = useSession()
-  const resources = definition.resources.filter(({ actions, imported }) => imported.length > 0 && can(actions.create))
+  const resources = definition.resources.filter((one) => isImportable(one, can))
   const [name, setName] = useState(resources[0]?.name ?? "")
   const [opened, setOpened] = useState<Opened>()
   const [mapping, setMapping] = useState<Mapping>([])
@@ -96,7 +97,8 @@ const ImportPage = () => {
     mutationFn: ({ resource, sheet }: { readonly resource: Resource; readonly sheet: Spreadsheet }) =>
       call(client, { group: "plans", name: "create" }, ndjsonOf(resource, sheet, mapping), { resource: resource.name })
   })
-  if (resource === undefined) return <Failure error={new Error(words.missingPermissions("create:locations"))} />
+  if (resource === undefined)
+    return <Failure error={new Error(words.missingPermissions("read:locations, create:locations, update:locations"))} />
   return (
     <>
       <h1>{words.import}</h1>

@@ -1,12 +1,14 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
+import { Link } from "wouter"
 import { messageOf } from "../shell/Failure.tsx"
 import { Loaded } from "../shell/Loaded.tsx"
 import { useNotify } from "../shell/Notices.tsx"
 import { useAddress } from "../data/Addresses.ts"
-import { call } from "../data/Calls.ts"
+import { call, type Json, textOf, uuidOf } from "../data/Calls.ts"
 import type { Module, Resource } from "../definition/Definition.ts"
 import EditForm, { type Read } from "../form/EditForm.tsx"
+import { Members } from "../record/Details.tsx"
 import { useSession } from "../session/Session.tsx"
 import { useNames, useWords } from "../words/Words.tsx"
 import { VariantMatrix } from "./VariantMatrix.tsx"
@@ -14,12 +16,39 @@ import { VariantMatrix } from "./VariantMatrix.tsx"
 /** A module that a product does not have, which alone has no tag. */
 const none: Read = { record: {}, etag: undefined }
 
-const ModuleForm = ({ module, uuid }: { readonly module: Module; readonly uuid: string }) => {
+/** Says that a product has the values of its parent, and what saving does. */
+const Inherited = ({
+  isOwn,
+  module,
+  parent
+}: {
+  readonly isOwn: boolean
+  readonly module: Module
+  readonly parent: string
+}) => {
+  const words = useWords()
+  return (
+    <p className="hint">
+      <Link href={`/products/${parent}/modules?module=${module.name}`}>{words.inherited}</Link>{" "}
+      {isOwn ? words.inheritedUntilSaved : null}
+    </p>
+  )
+}
+
+interface Props {
+  readonly module: Module
+  /** The type of the product. */
+  readonly type: string
+  readonly uuid: string
+}
+
+const ModuleForm = ({ module, type, uuid }: Props) => {
   const words = useWords()
   const notify = useNotify()
   const queries = useQueryClient()
   const { can, client } = useSession()
   const [isNew, setNew] = useState(false)
+  const isOwn = module.owners.includes(type)
   const queryKey = ["module", uuid, module.name]
   const query = useQuery({
     queryKey,
@@ -45,7 +74,7 @@ const ModuleForm = ({ module, uuid }: { readonly module: Module; readonly uuid: 
         etag === undefined && !isNew ? (
           <p>
             {words.inactive}{" "}
-            {can(module.update) ? (
+            {isOwn && can(module.update) ? (
               <button type="button" onClick={() => setNew(true)}>
                 {words.activate}
               </button>
@@ -56,8 +85,15 @@ const ModuleForm = ({ module, uuid }: { readonly module: Module; readonly uuid: 
             {module.name === "variants" && etag !== undefined ? (
               <VariantMatrix product={uuid} content={record} />
             ) : null}
-            <EditForm action={module.update} uuid={uuid} read={{ record, etag }} queryKey={queryKey} />
-            {etag !== undefined && can(module.remove) ? (
+            {record["inheritedFrom"] === undefined ? null : (
+              <Inherited isOwn={isOwn} module={module} parent={textOf(record["inheritedFrom"])} />
+            )}
+            {isOwn ? (
+              <EditForm action={module.update} uuid={uuid} read={{ record, etag }} queryKey={queryKey} />
+            ) : (
+              <Members node={record} />
+            )}
+            {etag !== undefined && record["inheritedFrom"] === undefined && can(module.remove) ? (
               <button type="button" className="danger" disabled={remove.isPending} onClick={() => remove.mutate()}>
                 {words.deactivate}
               </button>
@@ -70,12 +106,13 @@ const ModuleForm = ({ module, uuid }: { readonly module: Module; readonly uuid: 
 }
 
 /** The modules of a product, each with its form. */
-const Modules = ({ resource, uuid }: { readonly resource: Resource; readonly uuid: string }) => {
+const Modules = ({ product, resource }: { readonly product: Json; readonly resource: Resource }) => {
   const words = useWords()
   const names = useNames()
   const address = useAddress()
   const { can } = useSession()
-  const modules = resource.modules.filter(({ get }) => can(get))
+  const type = textOf(product["type"])
+  const modules = resource.modules.filter(({ get, holders }) => holders.includes(type) && can(get))
   const wanted = address.get("module")
   const current = modules.find(({ name }) => name === wanted) ?? modules[0]
   if (current === undefined) return null
@@ -99,7 +136,7 @@ const Modules = ({ resource, uuid }: { readonly resource: Resource; readonly uui
       </nav>
       <section>
         <h2>{names.member(current.name)}</h2>
-        <ModuleForm key={current.name} module={current} uuid={uuid} />
+        <ModuleForm key={current.name} module={current} type={type} uuid={uuidOf(product)} />
       </section>
     </div>
   )

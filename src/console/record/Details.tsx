@@ -18,7 +18,7 @@ const Value = ({ value }: { readonly value: unknown }): ReactNode => {
 }
 
 /** The members of a record or of a part of it, in the order of the definition. */
-const Members = ({ node }: { readonly node: Json }) => {
+export const Members = ({ node }: { readonly node: Json }) => {
   const names = useNames()
   const plain = Object.entries(node).filter(
     ([, value]) => !isRecord(value) && !(Array.isArray(value) && value.some(isRecord))

@@ -99,10 +99,10 @@ const Edit = ({ read, resource, uuid }: Omit<Props, "tab"> & { readonly read: Re
 
 const Content = ({ read, resource, tab, uuid }: Props & { readonly read: Read }) => {
   const relation = resource.relations.find((candidate) => candidate.resource === tab)
-  if (relation !== undefined) return <Related relation={relation} uuid={uuid} />
+  if (relation !== undefined) return <Related owner={resource.name} relation={relation} uuid={uuid} />
   if (tab === "edit") return <Edit resource={resource} uuid={uuid} read={read} />
   if (tab === "preview") return <PostPreview post={read.record} />
-  if (tab === "modules") return <Modules resource={resource} uuid={uuid} />
+  if (tab === "modules") return <Modules resource={resource} product={read.record} />
   if (tab === "meta-tags") return <MetaTags uuid={uuid} />
   if (tab === "readiness") return <Readiness action={resource.actions.readiness!} uuid={uuid} />
   if (tab === "deliveries") return <Deliveries action={resource.actions.deliveries!} uuid={uuid} />

@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { Link } from "wouter"
 import definition from "virtual:definition"
+import type { WaypostClient } from "../../client/promise/PromiseClient.ts"
 import { messageOf } from "../shell/Failure.tsx"
 import { Listed } from "../shell/Listed.tsx"
 import { useNotify } from "../shell/Notices.tsx"
@@ -12,40 +13,70 @@ import { useSession } from "../session/Session.tsx"
 import { useFormats, useWords } from "../words/Words.tsx"
 import { Picker } from "./Picker.tsx"
 
-/** All uuids of a relation, and the tag by which a later write finds out whether they are still the same. */
-const useReplacement = (relation: Relation, uuid: string) => {
-  const { client } = useSession()
+/** The records to add to a set, and to remove from it. */
+interface Change {
+  readonly added: ReadonlyArray<string>
+  readonly removed: ReadonlyArray<string>
+}
+
+/** How many records the replacement of a set may have. */
+const maxReplaced = 10_000
+
+/** Replaces the records of a relation; the tag that was read with them finds out whether they are still the same. */
+const replaceSet = async (client: WaypostClient, relation: Relation, uuid: string, { added, removed }: Change) => {
+  const members: Array<string> = []
+  let etag: string | undefined
+  for (let after: string | undefined = ""; after !== undefined;) {
+    const outcome = await call<Page>(client, relation.list, uuid, { limit: 500, after }).result()
+    if (outcome.error !== undefined) throw outcome.error
+    etag ??= outcome.etag
+    members.push(...outcome.data.data.map(uuidOf))
+    after = outcome.data.pagination.next
+  }
+  const next = new Set([...members, ...added])
+  for (const one of removed) next.delete(one)
+  await call(client, relation.replace!, uuid, { [relation.resource]: [...next] }, { ifMatch: etag })
+}
+
+/** Changes a relation. A set with more records than a replacement may have is changed from the other side, one record at a time. */
+const useChange = ({ owner, relation, total, uuid }: Props & { readonly total: number }) => {
+  const { can, client } = useSession()
   const queries = useQueryClient()
   const notify = useNotify()
   return useMutation({
-    mutationFn: async (change: (members: ReadonlyArray<string>) => ReadonlyArray<string>) => {
-      const members: Array<string> = []
-      let etag: string | undefined
-      for (let after: string | undefined = ""; after !== undefined;) {
-        const outcome = await call<Page>(client, relation.list, uuid, { limit: 500, after }).result()
-        if (outcome.error !== undefined) throw outcome.error
-        etag ??= outcome.etag
-        members.push(...outcome.data.data.map(uuidOf))
-        after = outcome.data.pagination.next
+    mutationFn: async (change: Change) => {
+      const inverse = definition.resources
+        .find(({ name }) => name === relation.resource)!
+        .relations.find(({ resource }) => resource === owner)
+      if (total + change.added.length <= maxReplaced || !can(inverse?.replace)) {
+        return replaceSet(client, relation, uuid, change)
       }
-      await call(client, relation.replace!, uuid, { [relation.resource]: change(members) }, { ifMatch: etag })
+      for (const one of change.added) await replaceSet(client, inverse, one, { added: [uuid], removed: [] })
+      for (const one of change.removed) await replaceSet(client, inverse, one, { added: [], removed: [uuid] })
     },
-    onSuccess: () => queries.invalidateQueries(),
+    onSettled: () => queries.invalidateQueries(),
     onError: (error) => notify(messageOf(error).text)
   })
 }
 
+interface Props {
+  /** The name of the resource of the record. */
+  readonly owner: string
+  readonly relation: Relation
+  readonly uuid: string
+}
+
 /** The records that belong to a record, and how to add and remove some. */
-export const Related = ({ relation, uuid }: { readonly relation: Relation; readonly uuid: string }) => {
+export const Related = ({ owner, relation, uuid }: Props) => {
   const words = useWords()
   const formats = useFormats()
   const { can } = useSession()
   const [isAdding, setAdding] = useState(false)
   const resource: Resource = definition.resources.find(({ name }) => name === relation.resource)!
   const list = usePages({ action: relation.list, uuids: [uuid] })
-  const replace = useReplacement(relation, uuid)
   const rows = rowsOf(list.data?.pages ?? [])
   const total = list.data?.pages[0]?.pagination.total ?? rows.length
+  const change = useChange({ owner, relation, total, uuid })
   return (
     <>
       <div className="heading">
@@ -62,7 +93,7 @@ export const Related = ({ relation, uuid }: { readonly relation: Relation; reado
           close={() => setAdding(false)}
           pick={(chosen) => {
             setAdding(false)
-            replace.mutate((members) => [...new Set([...members, ...chosen])])
+            change.mutate({ added: chosen, removed: [] })
           }}
         />
       ) : null}
@@ -77,8 +108,8 @@ export const Related = ({ relation, uuid }: { readonly relation: Relation; reado
                     type="button"
                     className="quiet"
                     aria-label={`${words.removeItem} ${labelOf(row, resource.label)}`}
-                    disabled={replace.isPending}
-                    onClick={() => replace.mutate((members) => members.filter((member) => member !== uuidOf(row)))}
+                    disabled={change.isPending}
+                    onClick={() => change.mutate({ added: [], removed: [uuidOf(row)] })}
                   >
                     ✕
                   </button>

@@ -1,6 +1,9 @@
 import { type ReactNode, useEffect, useState } from "react"
 import { Link, useLocation } from "wouter"
 import definition from "virtual:definition"
+import { resourceOf, sides } from "../access/Sides.ts"
+import { useUploadList } from "../assets/UploadList.tsx"
+import { isImportable } from "../importing/Importable.ts"
 import { useSession } from "../session/Session.tsx"
 import { type Language, useNames, useSpoken } from "../words/Words.tsx"
 import { useLeave } from "./Leaving.ts"
@@ -24,6 +27,10 @@ const Preferences = () => {
   const [theme, setTheme] = useTheme()
   const { name, signOut } = useSession()
   const leave = useLeave()
+  const { isSending } = useUploadList()
+  const end = () => {
+    if (leave(document) && (!isSending || confirm(words.endUploads))) signOut()
+  }
   return (
     <div className="preferences">
       <p className="hint">{words.signedInAs(name)}</p>
@@ -46,7 +53,7 @@ const Preferences = () => {
         </select>
       </label>
       <a href="/docs">{words.documentation}</a>
-      <button type="button" onClick={() => leave(document) && signOut()}>
+      <button type="button" onClick={end}>
         {words.signOut}
       </button>
     </div>
@@ -99,8 +106,10 @@ export const Shell = ({ children }: { readonly children: ReactNode }) => {
         </ul>
         <ul>
           {can(definition.actions["events.list"]) ? entry("/events", words.activity) : null}
-          {can(definition.actions["access.explain"]) ? entry("/access", words.access) : null}
-          {entry("/import", words.import)}
+          {sides.every((kinds) => kinds.some((kind) => can(resourceOf(kind).actions.list)))
+            ? entry("/access", words.access)
+            : null}
+          {definition.resources.some((resource) => isImportable(resource, can)) ? entry("/import", words.import) : null}
         </ul>
         <Preferences />
       </nav>

@@ -62,15 +62,24 @@ const Counts = () => {
 }
 
 const expiringDays = 30
+const minuteMillis = 60_000
 const dayMillis = 86_400_000
 
 const Attention = () => {
   const words = useWords()
   const formats = useFormats()
   const { can } = useSession()
-  const until = new Date(Math.ceil(Date.now() / dayMillis + expiringDays) * dayMillis).toISOString()
+  // The filter stays the same for a minute.
+  const now = Math.floor(Date.now() / minuteMillis) * minuteMillis
+  const from = new Date(now).toISOString()
+  const until = new Date(now + expiringDays * dayMillis).toISOString()
   const failing = "state:equals:failing"
-  const expiring = `expiresAt:lt:${until},revokedAt:exists:false`
+  const expiring = [
+    `expiresAt:gt:${from}`,
+    `expiresAt:lt:${until}`,
+    "revokedAt:exists:false",
+    "replacedByUuid:exists:false"
+  ].join(",")
   const items = [
     { name: "quality.ofLocations", text: words.qualityCount, to: "/locations?view=quality" },
     {

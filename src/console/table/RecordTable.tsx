@@ -5,6 +5,7 @@ import { Empty, Failure } from "../shell/Failure.tsx"
 import { useAddress } from "../data/Addresses.ts"
 import { type Json, labelOf, uuidOf, valueAt } from "../data/Calls.ts"
 import type { Column, Resource } from "../definition/Definition.ts"
+import { isImportable } from "../importing/Importable.ts"
 import { useSession } from "../session/Session.tsx"
 import { useFormats, useNames, useWords } from "../words/Words.tsx"
 import { Cell } from "./Cell.tsx"
@@ -43,7 +44,7 @@ const Nothing = ({ resource }: { readonly resource: Resource }) => {
   const { can } = useSession()
   const isNarrowed = ["filter", "search", "openAt"].some((name) => address.get(name) !== undefined)
   if (!isNarrowed) {
-    const hint = resource.imported.length > 0 ? words.emptyImport : words.emptyHint
+    const hint = isImportable(resource, can) ? words.emptyImport : words.emptyHint
     return <Empty title={words.empty}>{can(resource.actions.create) ? hint(names.one(resource.name)) : null}</Empty>
   }
   return (

@@ -1,5 +1,6 @@
 import { Link } from "wouter"
 import { useAddress } from "../data/Addresses.ts"
+import definition from "virtual:definition"
 import type { Resource } from "../definition/Definition.ts"
 import { useSession } from "../session/Session.tsx"
 import { useNames, useWords } from "../words/Words.tsx"
@@ -86,7 +87,9 @@ export const ResourcePage = ({ resource }: { readonly resource: Resource }) => {
         {current === "list" ? <ColumnChoice resource={resource} /> : null}
       </div>
       {/* Outside of the lists, which are shown anew for each search, so that uploads go on and can be resumed. */}
-      {can(resource.actions.create) && resource.name === "assets" ? <Uploads /> : null}
+      {resource.name === "assets" && can(resource.actions.create) && can(definition.actions["uploads.initialize"]) ? (
+        <Uploads />
+      ) : null}
       {current === "map" ? <LocationMap /> : null}
       {current === "quality" ? <QualityList /> : null}
       {current === "schedule" ? <PostSchedule /> : null}
