@@ -283,6 +283,26 @@ describe("forms of the console in a browser", () => {
     await context.close()
   })
 
+  it("the names of all records that a form refers to are read together", async () => {
+    const locations = []
+    for (const name of ["Noord", "Oost", "West"]) {
+      locations.push({ uuid: await service.create("/v1/locations", { name, identifier: `NAMED-${name}` }) })
+    }
+    const product = await service.create("/v1/products", { type: "default", identifier: "NAMED", name: "Named" })
+    await service.call("PUT", `/v1/products/${product}/modules/locations`, { mode: "include", locations })
+    const { context, page } = await visit("/products")
+    const reads: Array<string> = []
+    page.on("request", (request) => {
+      const { pathname, search } = new URL(request.url())
+      if (pathname.startsWith("/v1/locations")) reads.push(pathname + search)
+    })
+    await page.goto(`${service.url}/console/products/${product}/modules?module=locations`)
+    for (const name of ["Noord", "Oost", "West"]) await page.getByRole("link", { name }).waitFor()
+    assert.lengthOf(reads, 1)
+    assert.match(reads[0]!, /^\/v1\/locations\?.*uuid.*in/)
+    await context.close()
+  })
+
   it("a problem of an element of a list is shown at this element, also if one before it is empty", async () => {
     const { context, page } = await visit("/posts/new")
     await page.locator("#root_type").selectOption("news")

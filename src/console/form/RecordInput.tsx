@@ -3,7 +3,7 @@ import { getTemplate, type WidgetProps } from "@rjsf/utils"
 import { useState } from "react"
 import { Link } from "wouter"
 import definition from "virtual:definition"
-import { call, type Json, labelOf } from "../data/Calls.ts"
+import { type Json, labelOf } from "../data/Calls.ts"
 import { type FormSchema, type Resource, resourcesKey } from "../definition/Definition.ts"
 import { Picker } from "../record/Picker.tsx"
 import { useSession } from "../session/Session.tsx"
@@ -22,14 +22,14 @@ interface Found {
 
 /** The record that a value names: of the first of the resources that has it. */
 const useNamed = (resources: ReadonlyArray<Resource>, value: string | undefined) => {
-  const { client } = useSession()
+  const { named } = useSession()
   return useQuery({
     queryKey: ["named", value],
     enabled: value !== undefined,
-    queryFn: async ({ signal }): Promise<Found | null> => {
+    queryFn: async (): Promise<Found | null> => {
       for (const resource of resources) {
-        const { data } = await call(client, resource.actions.get!, value, {}, { signal }).result()
-        if (data !== undefined) return { resource, record: data }
+        const record = await named(resource, value!)
+        if (record !== undefined) return { resource, record }
       }
       return null
     }
@@ -110,9 +110,7 @@ const LongText = ({ disabled, id, onChange, value }: WidgetProps) => (
 /** A text; of a record that the key may read, its name. */
 export const TextInput = (props: WidgetProps) => {
   const { can } = useSession()
-  const resources = resourcesOf(props.schema as FormSchema).filter(
-    ({ actions }) => can(actions.list) && can(actions.get)
-  )
+  const resources = resourcesOf(props.schema as FormSchema).filter(({ actions }) => can(actions.list))
   if (resources.length > 0) return <RecordInput {...props} resources={resources} />
   if ((props.schema.maxLength ?? 0) > maxOfLine && props.schema.format === undefined) return <LongText {...props} />
   const Input = getTemplate("BaseInputTemplate", props.registry, props.options)

@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { createContext, type ReactNode, use, useCallback, useMemo, useState } from "react"
 import { createClient, type WaypostClient } from "../../client/promise/PromiseClient.ts"
+import * as Named from "../data/Named.ts"
 import type { Action } from "../definition/Definition.ts"
 import * as KeptKey from "./KeptKey.ts"
 import { SignIn } from "./SignIn.tsx"
@@ -8,6 +9,8 @@ import { SignIn } from "./SignIn.tsx"
 /** Who uses the console: a key, and what it may do. */
 export interface Session {
   readonly client: WaypostClient
+  /** Reads the name of a record. */
+  readonly named: ReturnType<typeof Named.make>
   readonly name: string
   /** Whether the key has all permissions of an operation that the resource has. */
   readonly can: (action: Action | undefined) => action is Action
@@ -39,8 +42,10 @@ export const SessionProvider = ({ children }: { readonly children: ReactNode }) 
   }, [])
   const session = useMemo((): Session | undefined => {
     if (signed === undefined) return undefined
+    const client = clientOf(signed.key)
     return {
-      client: clientOf(signed.key),
+      client,
+      named: Named.make(client),
       name: signed.name,
       can: (action): action is Action =>
         action !== undefined && action.permissions.every((permission) => signed.permissions.has(permission)),
