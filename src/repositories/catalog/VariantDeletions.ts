@@ -13,6 +13,9 @@ export const hasVariants = (count: number) =>
     }
   ])
 
+/** The parent that a row of a file names; its text can have white space around the UUID, of which PostgreSQL accepts none. */
+const parentSent = sql`substring(p.data->>'parentUuid' from '[0-9A-Fa-f-]{36}')::uuid`
+
 /** Variants are deleted before other products. The deletion of a product to which variants belong after the plan is refused. */
 export const deletions: Deletions = {
   isFirst: sql`(t.type = 'variant')`,
@@ -22,7 +25,7 @@ export const deletions: Deletions = {
         where d.kind = 'delete' and not exists (select from planned p
           where p.record = t.uuid and (p.kind = 'delete' or p.kind = 'update' and p.data->>'parentUuid' is not null))
       union all
-      select (p.data->>'parentUuid')::uuid from planned p
+      select ${parentSent} from planned p
         where p.kind in ('create', 'update') and p.data->>'parentUuid' is not null
     ) variant join planned d on d.record = variant.parent and d.kind = 'delete' group by d.record`,
   issuesOf: (count) => hasVariants(count).issues

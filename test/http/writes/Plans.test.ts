@@ -880,6 +880,28 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
     })
   )
 
+  it.effect("a full plan of products reads a parentUuid with white space around it", () =>
+    Effect.gen(function* () {
+      const prefix = unique("family")
+      const query = `resource=products&mode=full&maxDeletes=100&filter=identifier:startsWith:${prefix}`
+      const id = (name: string) => `${prefix}-${name}`
+      const parent = yield* createProduct({ type: "variantParent", identifier: id("parent") })
+      const other = yield* createProduct({ type: "variantParent", identifier: id("other") })
+      const variant = {
+        type: "variant",
+        identifier: id("variant"),
+        name: "Flyer",
+        optionValues: [{ option: "size", value: "a4" }],
+        parentUuid: `\u00a0 ${parent}\n`
+      }
+      const { body } = yield* plan(query, [variant])
+      assert.deepStrictEqual(body.data.counts, { ...zero, create: 1, delete: 1, refused: 1 })
+      assert.strictEqual((yield* apply(body.data.uuid, { force: true })).status, 200)
+      assert.strictEqual((yield* send("GET", `/v1/products/${parent}`)).status, 200)
+      expectError(yield* send("GET", `/v1/products/${other}`), 404, "ProductNotFoundError")
+    })
+  )
+
   it.effect(
     "a plan needs read, create and update of its resource, delete with mode full, and update of what rows name",
     () =>
