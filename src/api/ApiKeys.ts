@@ -15,7 +15,7 @@ import { describe, group, operation } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
 import { flag } from "./ListQuery.ts"
 import * as Records from "./Records.ts"
-import { rejects } from "./writes/SafeWrites.ts"
+import { needsNoKey, rejects } from "./writes/SafeWrites.ts"
 
 const uuid = { uuid: ApiKeyId }
 const descendants = flag("Also revokes every key that the key created, directly or through other keys.")
@@ -55,7 +55,9 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
         "Revoke an API key",
         "The key stops working within a second; it remains in lists. With `descendants=true`, every key that it created is revoked as well, and every key that those created; a rotation counts as a creation by the key that called it. Without an `Idempotency-Key`, thousands of keys are revoked in parts, the key itself with the first: when the answer is no 200, send the request again for the rest, without `If-Match`."
       ),
-      rejects("validate-only")
+      rejects("validate-only"),
+      // With a key, all parts would be one transaction, which may take too long each time.
+      needsNoKey
     ),
     HttpApiEndpoint.post("rotate", "/api-keys/:uuid/rotate", {
       params: uuid,

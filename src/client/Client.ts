@@ -3,7 +3,7 @@ import { FetchHttpClient, HttpClient, HttpClientError, HttpClientRequest, type H
 import { HttpApiClient, type HttpApiGroup, HttpApiMiddleware } from "effect/http-api"
 import { Api, type Groups } from "../api/Api.ts"
 import { Authorization } from "../api/Authorization.ts"
-import { offers } from "../api/writes/SafeWrites.ts"
+import { isRepeatedWithKey } from "../api/writes/SafeWrites.ts"
 import { positionHeader } from "../domain/query/Position.ts"
 import * as Follow from "./Follow.ts"
 import { idempotencyKey } from "./IdempotencyKey.ts"
@@ -98,7 +98,7 @@ const layerOf = (baseUrl: string, apiKey: Redacted.Redacted) =>
 const sending = (apiKey: Redacted.Redacted) =>
   HttpApiMiddleware.layerClient(Authorization, ({ endpoint, next, request }) => {
     const authorized = HttpClientRequest.setHeader(request, "authorization", Redacted.value(apiKey))
-    return offers(endpoint, "Idempotency-Key") && needsKey(authorized)
+    return isRepeatedWithKey(endpoint) && needsKey(authorized)
       ? Effect.flatMap(idempotencyKey, (key) => next(HttpClientRequest.setHeader(authorized, "idempotency-key", key)))
       : next(authorized)
   })

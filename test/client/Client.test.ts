@@ -4,6 +4,7 @@ import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Client, plan } from "../../src/client/Client.ts"
 import * as Ids from "../../src/client/Ids.ts"
+import { ApiKeyId } from "../../src/domain/keys/ApiKey.ts"
 import { LocationId } from "../../src/domain/locations/Location.ts"
 import * as Responses from "./Responses.ts"
 import type { Response } from "./Responses.ts"
@@ -190,6 +191,20 @@ describe("typed client", () => {
       const [first, repeated] = requests.map(({ headers }) => headers["idempotency-key"])
       assert.match(String(first), /^[0-9a-f]{32}$/)
       assert.strictEqual(repeated, first)
+    })
+  )
+
+  it.live("the revocation of a key is repeated without an Idempotency-Key, so that it is done in parts", () =>
+    Effect.gen(function* () {
+      const { requests, close, layer } = yield* Effect.promise(() => serverWith([unavailable, [200, written]]))
+      yield* Effect.flatMap(Client, ({ apiKeys }) =>
+        apiKeys.revoke({ params: { uuid: ApiKeyId.make(uuid) }, query: { descendants: true } })
+      ).pipe(Effect.provide(layer))
+      close()
+      assert.deepStrictEqual(
+        requests.map(({ headers, method }) => [method, headers["idempotency-key"]]),
+        ["DELETE", "DELETE"].map((method) => [method, undefined])
+      )
     })
   )
 

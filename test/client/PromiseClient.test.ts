@@ -189,6 +189,16 @@ describe("promise client", () => {
     assert.deepStrictEqual([keys[1], keys[3], keys[4], keys[5]], [keys[0], keys[2], undefined, undefined])
   })
 
+  it("the revocation of a key is repeated without an Idempotency-Key, so that it is done in parts", async () => {
+    using served = await clientWith(unavailable, [200, written], [200, written])
+    await served.client.apiKeys.revoke(uuid, { descendants: true })
+    await served.client.apiKeys.revoke(uuid, {}, { idempotencyKey: "stolen-7" })
+    assert.deepStrictEqual(
+      served.requests.map(({ headers }) => headers["idempotency-key"]),
+      [undefined, undefined, "stolen-7"]
+    )
+  })
+
   it("a POST is repeated with one Idempotency-Key, and the next has another", async () => {
     const inProgress: Response = [409, { _tag: "IdempotencyInProgressError", message: "later", requestId }]
     using served = await clientWith(unavailable, inProgress, [201, written], [201, written], [201, written])

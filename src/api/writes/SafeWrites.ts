@@ -31,6 +31,17 @@ export const offers = ({ annotations, method }: HttpApiEndpoint.Top, way: SafeWr
   method !== "GET" &&
   !Context.getOrElse(annotations, RejectedSafeWrites, (): ReadonlyArray<SafeWrite> => []).includes(way)
 
+/** Whether a repetition of a write without a key continues and completes the first attempt. */
+export class NeedsNoKey extends Context.Service<NeedsNoKey, boolean>()("waypost/api/writes/SafeWrites/NeedsNoKey") {}
+
+/** Declares that the typed clients repeat a write without an `Idempotency-Key`, although it takes one. */
+export const needsNoKey = <Endpoint extends Annotatable<Endpoint>>(endpoint: Endpoint): Endpoint =>
+  endpoint.annotateMerge(NeedsNoKey.context(true))
+
+/** Whether the typed clients send an `Idempotency-Key` with a write that needs one to be repeated. */
+export const isRepeatedWithKey = (endpoint: HttpApiEndpoint.Top): boolean =>
+  offers(endpoint, "Idempotency-Key") && !Context.getOrElse(endpoint.annotations, NeedsNoKey, () => false)
+
 /** Whether a `POST` about a record takes a precondition on it. */
 export class TakesPrecondition extends Context.Service<TakesPrecondition, boolean>()(
   "waypost/api/writes/SafeWrites/TakesPrecondition"

@@ -80,7 +80,7 @@ interface Route {
   readonly path: string
   readonly hasBody: boolean
   readonly hasQuery: boolean
-  /** Whether it takes an `Idempotency-Key`. */
+  /** Whether a write that needs one to be repeated gets an `Idempotency-Key`. */
   readonly isRepeatable: boolean
 }
 

@@ -221,7 +221,7 @@ export const routes = {
     list: "GET /v1/api-keys pages",
     create: "POST /v1/api-keys body",
     get: "GET /v1/api-keys/:uuid query",
-    revoke: "DELETE /v1/api-keys/:uuid query repeatable",
+    revoke: "DELETE /v1/api-keys/:uuid query",
     rotate: "POST /v1/api-keys/:uuid/rotate body",
     me: "GET /v1/me"
   }

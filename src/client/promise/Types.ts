@@ -213,7 +213,7 @@ type Flags<E extends Endpoint> = `${IsNever<E["~Payload"]> extends true ? "" : "
 
 /**
  * How each operation is requested: method, path, whether it takes a body or a query, which can ask for
- * a page, and whether it takes an `Idempotency-Key`.
+ * a page, and whether it is repeated with an `Idempotency-Key`.
  */
 export type Routes = {
   readonly [Name in Groups["identifier"]]: {

@@ -1,6 +1,6 @@
 import { SchemaAST } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
-import { offers } from "../../../src/api/writes/SafeWrites.ts"
+import { isRepeatedWithKey } from "../../../src/api/writes/SafeWrites.ts"
 import { Api } from "../../../src/api/Api.ts"
 
 const queryOf = ({ query }: HttpApiEndpoint.Top) => {
@@ -20,7 +20,7 @@ export const routes = () => {
       if ([...endpoint.success].some((schema) => "mode" in schema && schema.mode === "sse")) return
       const path = endpoint.path.replace(/\/$/, "")
       const body = endpoint.payload.size > 0 ? " body" : ""
-      const repeatable = offers(endpoint, "Idempotency-Key") ? " repeatable" : ""
+      const repeatable = isRepeatedWithKey(endpoint) ? " repeatable" : ""
       groups[group.identifier]![endpoint.identifier] =
         `${endpoint.method} ${path}${body}${queryOf(endpoint)}${repeatable}`
     }
