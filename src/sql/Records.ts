@@ -3,16 +3,15 @@ import type { Encoded, EncodedPage } from "../domain/schema/Encoded.ts"
 import type { Selection } from "../domain/query/Selection.ts"
 import type { Precondition } from "../domain/query/Precondition.ts"
 import type { Shaped } from "../domain/write/Markers.ts"
-import { manyRecordsSeconds } from "../domain/write/ManyRecords.ts"
 import { readOnlyMembers } from "../domain/write/Shape.ts"
 import * as Written from "../domain/write/Written.ts"
 import * as Batch from "./batch/Batch.ts"
 import type { BatchOptions } from "./batch/BatchTypes.ts"
 import { type Column, type Computed, isStored, type StoredColumn, types } from "./Columns.ts"
 import { changeSetting } from "./ChangeSetting.ts"
-import { patiently } from "./connections/DatabaseSocket.ts"
 import { type Fragment, sql } from "./Fragment.ts"
 import type { ListRequest } from "./lists/Listing.ts"
+import { withLongTimeout } from "./ManyRecords.ts"
 import type { View } from "./View.ts"
 import { stored, storedNew, uuidsV7, type Values } from "./RecordValues.ts"
 import * as Reads from "./Reads.ts"
@@ -146,11 +145,8 @@ export const make = Effect.fnUntraced(function* <
     return rows.length > 0 ? Written.deleted(kind, idOf(uuid)) : yield* Effect.fail(notFound.of(uuid))
   })
 
-  /** Deletes a record that many others name, within a transaction: its statements have as long as its request. */
-  const removeNamed = (uuid: string, precondition: Precondition) => {
-    const extended = pooled`select set_config('statement_timeout', ${`${manyRecordsSeconds}s`}, true)`
-    return patiently(Effect.andThen(extended, remove(uuid, precondition)))
-  }
+  /** Deletes a record that many others name, within a transaction. */
+  const removeNamed = (uuid: string, precondition: Precondition) => withLongTimeout(pooled, remove(uuid, precondition))
 
   /** The statements that write many records. */
   const batch = (options: BatchOptions) =>

@@ -4,6 +4,7 @@ import * as Written from "../../domain/write/Written.ts"
 import { type Column, jsonOf, type StoredColumn } from "../Columns.ts"
 import { conditionSql } from "../Conditions.ts"
 import { type Fragment, sql } from "../Fragment.ts"
+import { withLongTimeout } from "../ManyRecords.ts"
 import { touched } from "../Reads.ts"
 import { stored, storedNew, uuidsV7, type Values } from "../RecordValues.ts"
 import type { Sql } from "../Sql.ts"
@@ -153,13 +154,13 @@ export const make = (
       for (const uuid of yield* relate(patches)) changed.add(uuid)
       return patches.map(({ uuid }) => Written.updated(kind, uuid, changed.has(uuid)))
     }),
-    remove: (uuids) =>
-      Effect.map(
-        pooled<{ readonly uuid: string }>`delete from ${table} where uuid = any (${uuids}::uuid[]) returning uuid`,
-        (rows) => {
-          const removed = new Set(rows.map(({ uuid }) => uuid))
-          return uuids.map((uuid) => (removed.has(uuid) ? Written.deleted(kind, uuid) : undefined))
-        }
-      )
+    remove: Effect.fnUntraced(function* (uuids) {
+      const statement = pooled<{ readonly uuid: string }>`
+        delete from ${table} where uuid = any (${uuids}::uuid[]) returning uuid`
+      // Each of them can have any number of members.
+      const rows = yield* relations === undefined ? statement : withLongTimeout(pooled, statement)
+      const removed = new Set(rows.map(({ uuid }) => uuid))
+      return uuids.map((uuid) => (removed.has(uuid) ? Written.deleted(kind, uuid) : undefined))
+    })
   }
 }

@@ -360,6 +360,19 @@ layer(TestServer.layer(), { excludeTestServices: true })("Large memberships", (i
       })
   )
 
+  it.effect("groups that are deleted in bulk have as long as their request", () =>
+    Effect.gen(function* () {
+      const groups = yield* some("groups", 2)
+      yield* query(`create function wait() returns trigger language plpgsql as
+        $$ begin perform pg_sleep(10); return null; end $$`)
+      yield* query("create trigger wait after delete on groups for each statement execute function wait()")
+      const operations = groups.map((uuid) => ({ op: "delete", uuid }))
+      const { body, text } = yield* send("POST", "/v1/groups/bulk", { body: { operations } })
+      yield* query("drop function wait() cascade")
+      assert.deepStrictEqual(body.counts, { 200: 2 }, text)
+    })
+  )
+
   it.effect.each(kinds)("ten thousand %s are accepted for either owner, and one more is rejected", (member) =>
     Effect.gen(function* () {
       const all = yield* fill(member)
