@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, Result } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { type AssetId, AssetNotFoundError } from "../../domain/assets/Asset.ts"
 import type { AssetMetaTag, MetaTagInput, MetaTagValidationError } from "../../domain/assets/metaTags/AssetMetaTag.ts"
 import type { Encoded } from "../../domain/schema/Encoded.ts"
@@ -7,7 +7,7 @@ import { validate } from "../../domain/assets/metaTags/MetaTagValues.ts"
 import { updated, type Written } from "../../domain/write/Written.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { index } from "./AssetStatements.ts"
-import { MetaTags } from "./MetaTags.ts"
+import { type Definitions, MetaTags } from "./MetaTags.ts"
 import { touched } from "../../sql/Reads.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
@@ -64,15 +64,16 @@ export class AssetMetaTags extends Context.Service<
       ) {
         const stored = yield* pooled<{ readonly uuid: MetaTagId; readonly value: MetaTagValue }>`
           select definition_uuid as uuid, value from asset_meta_tags where asset_uuid = ${asset}`
-        const definitions = yield* metaTags.definitions(categories)
-        const validated = validate({
-          mode,
-          ...definitions,
-          stored: new Map(stored.map(({ uuid, value }) => [uuid, value])),
-          sent
+        const changes = Effect.fnUntraced(function* (definitions: Definitions) {
+          const values = new Map(stored.map(({ uuid, value }) => [uuid, value]))
+          return yield* Effect.fromResult(validate({ mode, ...definitions, stored: values, sent }))
         })
-        if (Result.isFailure(validated)) return yield* validated.failure
-        const { removed, set } = validated.success
+        if (sent.length === 0) {
+          // Without a value to store, definitions may change meanwhile.
+          const { set } = yield* changes(yield* metaTags.current(categories))
+          if (set.length === 0) return false
+        }
+        const { removed, set } = yield* changes(yield* metaTags.definitions(categories))
         if (removed.length > 0) {
           yield* pooled`
             delete from asset_meta_tags where asset_uuid = ${asset} and definition_uuid = any (${removed}::uuid[])`
@@ -100,7 +101,7 @@ export class AssetMetaTags extends Context.Service<
           }
           return updated("assets", asset, changed)
         },
-        (write) => transaction(pooled, write)
+        (write) => transaction(pooled, write, { waitsForLocks: true })
       )
 
       return traced(AssetMetaTags, {

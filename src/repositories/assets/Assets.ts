@@ -100,7 +100,9 @@ export class Assets extends Context.Service<
       })
 
       const updateMetaTags = (uuid: AssetId, sent: ReadonlyArray<MetaTagInput>, precondition: Precondition) =>
-        transaction(pooled, Effect.andThen(records.lock(uuid, precondition), metaTags.merge(uuid, sent)))
+        transaction(pooled, Effect.andThen(records.lock(uuid, precondition), metaTags.merge(uuid, sent)), {
+          waitsForLocks: true
+        })
 
       /** An asset has a name in each language; a list that does not say which sorts by the first. */
       const list = Effect.fnUntraced(function* (request: ListRequest, view: View = {}) {
@@ -185,7 +187,7 @@ const makeWrites = Effect.fnUntraced(function* (records: Effect.Success<typeof m
       yield* thumbnails.offer(asset.fileUuid)
       return written
     },
-    (write) => transaction(pooled, write)
+    (write) => transaction(pooled, write, { waitsForLocks: true })
   )
 
   const update = Effect.fnUntraced(

@@ -90,5 +90,9 @@ const lockKey = sql.literal("hashtext('waypost'), hashtext('meta_tag_definitions
 /** Locks the definitions until the transaction ends; waits for transactions that write values. */
 export const lockDefinitionsSql = sql`select pg_advisory_xact_lock(${lockKey})`
 
-/** Locks the values until the transaction ends, shared with other transactions that write values. */
-export const lockValuesSql = sql`select pg_advisory_xact_lock_shared(${lockKey})`
+/**
+ * Locks the values until the transaction ends, shared with other transactions that write values. The deletion of a definition has the
+ * lock for up to two minutes.
+ */
+export const lockValuesSql = sql`
+  select set_config('lock_timeout', '250ms', true), pg_advisory_xact_lock_shared(${lockKey})`

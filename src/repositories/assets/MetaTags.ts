@@ -64,7 +64,12 @@ export class MetaTags extends Context.Service<
       readonly categories?: ReadonlyArray<string> | undefined
       readonly locale?: string | undefined
     }): Effect.Effect<Encoded<ReadonlyArray<MetaTagDefinition>>>
-    /** For an asset in these categories; no definition changes before the transaction of the caller ends. */
+    /** For an asset in these categories. */
+    current(categories: ReadonlyArray<string>): Effect.Effect<Definitions>
+    /**
+     * As `current`, but no definition changes before the transaction of the caller ends. That transaction gives its connection back
+     * when it does not get the lock in time.
+     */
     definitions(categories: ReadonlyArray<string>): Effect.Effect<Definitions>
   }
 >()("waypost/repositories/assets/MetaTags") {
@@ -93,8 +98,7 @@ export class MetaTags extends Context.Service<
 
       const known = yield* Ref.make<Known>({ version: "", definitions: [] })
 
-      const definitions = Effect.fnUntraced(function* (categories: ReadonlyArray<string>) {
-        yield* pooled`${lockValuesSql}`
+      const current = Effect.fnUntraced(function* (categories: ReadonlyArray<string>) {
         const last = yield* Ref.get(known)
         type Row = { readonly version: string; readonly applicable: ReadonlyArray<string> }
         const [row] = yield* pooled<Row>`${definitionsSql(categories)}`
@@ -103,10 +107,13 @@ export class MetaTags extends Context.Service<
           version,
           definitions: rows.map(({ json }): Definition => JSON.parse(json))
         }))
-        const current = version === last.version ? last : yield* read
-        yield* Ref.set(known, current)
-        return { definitions: current.definitions, applicable: new Set(applicable) }
+        const latest = version === last.version ? last : yield* read
+        yield* Ref.set(known, latest)
+        return { definitions: latest.definitions, applicable: new Set(applicable) }
       }, Effect.orDie)
+
+      const definitions = (categories: ReadonlyArray<string>) =>
+        Effect.andThen(Effect.orDie(pooled`${lockValuesSql}`), current(categories))
 
       const checkAllLocales = ({ group, options, translations }: PartialMetaTagDefinition) => {
         const texts = [translations, group?.translations, ...(options ?? []).map((option) => option.translations)]
@@ -142,6 +149,7 @@ export class MetaTags extends Context.Service<
         get: records.get,
         list: records.list,
         all,
+        current,
         definitions,
         create: Effect.fnUntraced(function* (definition) {
           yield* checkAllLocales(definition)

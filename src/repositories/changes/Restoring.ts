@@ -113,7 +113,7 @@ const make = Effect.gen(function* () {
         Exclude<Effect.Error<typeof restore>, SqlError.SqlError>
       > = kind === "users" || kind === "locations" || kind === "groups"
         ? memberships.withRelationLock(kind, restore)
-        : transaction(pooled, restore)
+        : transaction(pooled, restore, { waitsForLocks: true })
       return Effect.flatMap(CurrentChange, (change) =>
         Effect.provideService(inTransaction, CurrentChange, { ...change, restores: uuid })
       )

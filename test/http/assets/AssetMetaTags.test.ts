@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
+import { Sql } from "../../../src/sql/Sql.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { createAsset, createCategory, createMetaTag, fileRow, readAsset } from "../../support/requests/AssetRequests.ts"
 import { expectError, send, unknownUuid } from "../../support/requests/Requests.ts"
@@ -202,6 +203,43 @@ layer(TestServer.layer(), { excludeTestServices: true })("Meta tags of assets", 
         expectError(answer, 400, "InvalidRequestError", JSON.stringify(body))
       }
       expectError(yield* patch(unknownUuid, bad), 404, "AssetNotFoundError")
+    })
+  )
+})
+
+layer(TestServer.layer(), { excludeTestServices: true })("Meta tags of assets while a definition is deleted", (it) => {
+  it.effect("an asset without values is created at once, and values wait until the deletion ends", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      yield* createMetaTag({ key: "line", type: "text" })
+      const metaTags = [{ key: "line", value: "abc" }]
+      const existing = yield* createAsset()
+      const [plain, valued] = yield* Effect.all([
+        Effect.replicateEffect(fileRow("plain.txt"), 6),
+        Effect.replicateEffect(fileRow("valued.txt"), 8)
+      ])
+      const create = (fileUuid: string, more: Fields = {}) =>
+        send("POST", "/v1/assets", { body: { fileUuid, ...more } })
+      const waiting = yield* pooled.withTransaction(
+        Effect.gen(function* () {
+          yield* pooled`select pg_advisory_xact_lock(hashtext('waypost'), hashtext('meta_tag_definitions'))`
+          const writes = [...valued.map((file) => create(file, { metaTags })), patch(existing, metaTags)]
+          const waiting = yield* Effect.forkChild(Effect.all(writes, { concurrency: "unbounded" }))
+          // Longer than a transaction waits for other locks.
+          for (const file of plain) {
+            yield* Effect.sleep("500 millis")
+            const { status, text } = yield* create(file)
+            assert.strictEqual(status, 201, text)
+          }
+          assert.isUndefined(waiting.pollUnsafe())
+          return waiting
+        })
+      )
+      assert.deepStrictEqual(
+        (yield* Fiber.join(waiting)).map(({ status }) => status),
+        [...valued.map(() => 201), 200]
+      )
+      assert.deepStrictEqual(yield* valuesOf(existing), { line: "abc" })
     })
   )
 })
