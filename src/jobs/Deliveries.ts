@@ -58,10 +58,11 @@ const deliver = Effect.gen(function* () {
     )
 
   const cycle = Effect.gen(function* () {
-    yield* record
-    // What is in the queue is delivered also while nothing can be added to it.
+    // What is in the queue is delivered also while no attempt can be recorded, or nothing can be added to it.
+    const recorded = yield* Effect.exit(record)
     const filled = yield* Effect.exit(queue.fill)
     yield* Effect.forEach(yield* queue.take, start, { discard: true })
+    yield* recorded
     yield* filled
     const first = yield* Effect.timeoutOption(Queue.peek(ended), interval)
     if (Option.isSome(first)) yield* Effect.sleep(together)

@@ -56,6 +56,7 @@ const maintained = new Set([
   "location_quality_progress",
   "stale_location_quality",
   "webhook_deliveries",
+  "webhook_dropped",
   "webhook_feed",
   "webhook_queue",
   "webhook_replays",

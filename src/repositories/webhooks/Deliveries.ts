@@ -177,6 +177,7 @@ const pageSql = (webhook: WebhookId, { after, limit, state }: DeliveryRequest): 
     select q.queued_at, true, q.id, json_build_object('eventId', e.id, 'eventType', e.type || '.' || e.action, 'attempt', 1,
         'state', 'pending', 'at', ${timestampJson(sql`q.queued_at`)})::text
       from webhook_queue q join events e using (position) where q.webhook_uuid = ${webhook} and q.attempts = 0
+        and q.id > coalesce((select d.queue_id from webhook_dropped d where d.webhook_uuid = ${webhook}), 0)
         and ${isBehind(sql`q.queued_at`, sql`true`, sql`q.id`)}
       order by q.queued_at desc, q.id desc limit ${limit + 1}::int`
   const parts = [

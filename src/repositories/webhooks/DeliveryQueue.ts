@@ -57,8 +57,9 @@ const batch = 2000
 export class DeliveryQueue extends Context.Service<
   DeliveryQueue,
   {
+    /** Also true until what a deleted webhook had is removed. */
     readonly hasWebhooks: Effect.Effect<boolean>
-    /** Adds the events that were sealed since the last time. */
+    /** Adds the events that were sealed since the last time, and removes a part of those that were dropped. */
     readonly fill: Effect.Effect<void>
     /** Takes what is due; no other process takes it for 30 seconds. */
     readonly take: Effect.Effect<ReadonlyArray<Taken>>
@@ -77,7 +78,8 @@ export class DeliveryQueue extends Context.Service<
       const run = <A, E>(statement: Effect.Effect<A, E>) => transaction(client, statement)
 
       const hasWebhooks = Effect.map(
-        Effect.orDie(lookups<{ readonly some: boolean }>`select exists (select from webhooks) as some`),
+        Effect.orDie(lookups<{ readonly some: boolean }>`
+          select exists (select from webhooks) or exists (select from webhook_dropped) as some`),
         ([row]) => row!.some
       )
       const take = run(client<Taken>`
@@ -93,7 +95,7 @@ export class DeliveryQueue extends Context.Service<
                 select due_at from webhook_queue q where q.webhook_uuid = w.uuid and q.is_head and q.due_at <= now()
                   order by due_at limit 10000
               ) due
-            ) waiting`),
+            ) waiting where not exists (select from webhook_dropped d where d.webhook_uuid = w.uuid)`),
         ([row]) => row!
       )
       const prune = removeInParts(

@@ -45,6 +45,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("waypost backup", (it) 
           "product_reservations",
           "stale_asset_texts",
           "webhook_deliveries",
+          "webhook_dropped",
           "webhook_queue",
           "webhook_replays",
           "webhook_secrets",

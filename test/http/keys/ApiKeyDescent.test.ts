@@ -4,6 +4,13 @@ import { Sql } from "../../../src/sql/Sql.ts"
 import { eventually } from "../../support/Until.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { expectError, send, unique } from "../../support/requests/Requests.ts"
+import {
+  addBacklog,
+  createWebhook,
+  deletesInParts,
+  readWebhook,
+  rowsOf
+} from "../../support/requests/WebhookRequests.ts"
 
 const keys = "/v1/api-keys"
 const permissions = ["create:api-keys", "read:locations"]
@@ -240,6 +247,21 @@ layer(TestServer.layer(), { excludeTestServices: true })("Revocation with descen
         assert.strictEqual((yield* send("DELETE", path)).status, 200)
         assert.deepStrictEqual(yield* keysOf(root), { all: 6003, active: 0 })
       })
+  )
+
+  it.effect("a key whose webhook has many waiting events is revoked", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      yield* deletesInParts(2000)
+      const root = yield* make()
+      const { uuid } = yield* createWebhook({ url: "http://127.0.0.1:4999", types: ["location.*"] })
+      yield* pooled`update webhooks set created_by = ${root.uuid}::uuid where uuid = ${uuid}::uuid`
+      yield* addBacklog(uuid, 6000)
+      assert.strictEqual((yield* revoke(root.uuid, "?descendants=true")).status, 200)
+      assert.strictEqual(yield* statusOf(root), 401)
+      assert.strictEqual((yield* readWebhook(uuid)).state, "paused")
+      yield* eventually("the events are removed", rowsOf(uuid), ({ dropped, queue }) => dropped + queue === 0)
+    })
   )
 
   it.effect("a chain of keys in which each created the next is revoked as a whole", () =>

@@ -5,7 +5,16 @@ import { Sql } from "../../../src/sql/Sql.ts"
 import type { Received } from "../../support/Receiver.ts"
 import { status } from "../../support/Receiver.ts"
 import { create, problemsOf, send, unique } from "../../support/requests/Requests.ts"
-import { createWebhook, deliveriesOf, path, readWebhook, receiver } from "../../support/requests/WebhookRequests.ts"
+import {
+  addBacklog,
+  createWebhook,
+  deletesInParts,
+  deliveriesOf,
+  path,
+  readWebhook,
+  receiver,
+  rowsOf
+} from "../../support/requests/WebhookRequests.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { eventually } from "../../support/Until.ts"
 
@@ -331,6 +340,111 @@ layer(TestServer.layer(), { excludeTestServices: true })("Deliveries", (it) => {
       const { body } = yield* send("GET", "/v1/events?limit=1")
       const wrong = yield* send("GET", `${path}/${uuid}/deliveries?after=${body.cursor}`)
       assert.deepStrictEqual(problemsOf(wrong), [400, "InvalidRequestError", "after invalidFormat"])
+      yield* removeAll
+    })
+  )
+})
+
+/** More than one statement deletes. */
+const backlog = 6000
+const part = 2000
+
+layer(TestServer.layer(), { excludeTestServices: true })("Deliveries with many waiting events", (it) => {
+  it.effect("a webhook with many waiting events is paused, activated and deleted at once", () =>
+    Effect.gen(function* () {
+      yield* deletesInParts(part)
+      const { received, url } = yield* receiver
+      const { uuid } = yield* createWebhook({ url, types: ["location.created"] })
+      yield* eventually(
+        "the queue is filled",
+        execute(
+          "select from webhook_feed f, event_log l where f.position < l.position union all select from pending_changes"
+        ),
+        (rows) => rows.length === 0
+      )
+      yield* addBacklog(uuid, backlog)
+      const { resumeCursor } = yield* readWebhook(uuid)
+      assert.strictEqual((yield* patch(uuid, { active: false })).status, 200)
+      const paused = yield* readWebhook(uuid)
+      assert.deepStrictEqual([paused.state, paused.resumeCursor], ["paused", resumeCursor])
+      assert.lengthOf(yield* deliveriesOf(uuid, "?state=pending"), 0)
+      assert.strictEqual((yield* patch(uuid, { active: true })).status, 200)
+      const created = yield* create()
+      yield* arrived(received, 1)
+      assert.strictEqual(received[0]!.json.data.record.uuid, created)
+      yield* listed(uuid, 1, "?state=delivered")
+      yield* eventually("the dropped events are removed", rowsOf(uuid), ({ dropped, queue }) => dropped + queue === 0)
+
+      yield* addBacklog(uuid, backlog)
+      assert.strictEqual((yield* send("DELETE", `${path}/${uuid}`)).status, 200)
+      yield* eventually("all rows of the webhook are removed", rowsOf(uuid), (rows) =>
+        Object.values(rows).every((count) => count === 0)
+      )
+    })
+  )
+
+  it.effect("an activated webhook sends what a replay adds, and none of the events that were dropped", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver
+      target.answer = status(500)
+      const { uuid } = yield* createWebhook({ url: target.url, types: ["location.*"] })
+      const record = yield* create()
+      yield* listed(uuid, 1, "?state=failed")
+      yield* rename(record, "Waiting")
+      const { body } = yield* eventually(
+        "both events",
+        send("GET", `/v1/events?record=${record}`),
+        ({ body }) => body.data.length === 2
+      )
+      yield* addBacklog(uuid, backlog)
+      yield* execute("update webhook_queue set due_at = 'infinity'")
+      target.answer = status(204)
+      target.received.length = 0
+      yield* patch(uuid, { active: false })
+      yield* patch(uuid, { active: true })
+      const replayed = yield* send("POST", `${path}/${uuid}/replay`, { body: { eventIds: [body.data[0].id] } })
+      assert.deepStrictEqual([replayed.status, replayed.body.data], [202, { events: 1 }])
+      yield* rename(record, "Later")
+      yield* arrived(target.received, 2)
+      yield* eventually("the dropped events are removed", rowsOf(uuid), ({ dropped, queue }) => dropped + queue === 0)
+      assert.sameMembers(
+        target.received.map(({ json }) => json.type),
+        ["location.created", "location.updated"]
+      )
+      assert.include(names(target.received), "Later")
+      yield* removeAll
+    })
+  )
+
+  it.effect("status 410 of a receiver with many waiting events stops no other webhook", () =>
+    Effect.gen(function* () {
+      yield* deletesInParts(part)
+      const [gone, other] = [yield* receiver, yield* receiver]
+      gone.answer = status(410)
+      const { uuid } = yield* createWebhook({ url: gone.url, types: ["location.created"] })
+      yield* createWebhook({ url: other.url, types: ["location.created"] })
+      yield* addBacklog(uuid, backlog)
+      yield* create()
+      yield* stateIs(uuid, "paused")
+      yield* create()
+      yield* arrived(other.received, 2)
+      yield* removeAll
+    })
+  )
+
+  it.effect("events are delivered while no attempt can be recorded", () =>
+    Effect.gen(function* () {
+      const { received, url } = yield* receiver
+      const { uuid } = yield* createWebhook({ url, types: ["location.created"] })
+      yield* execute(`create function fail() returns trigger language plpgsql as $$
+        begin raise exception 'canceled' using errcode = '57014'; end $$`)
+      yield* execute("create trigger fail before insert on webhook_deliveries for each row execute function fail()")
+      yield* create()
+      yield* arrived(received, 1)
+      yield* create()
+      yield* arrived(received, 2)
+      yield* execute("drop function fail() cascade")
+      yield* listed(uuid, 2, "?state=delivered")
       yield* removeAll
     })
   )

@@ -40,9 +40,10 @@ interface Queued {
   readonly position: number
 }
 
-/** What waits in the queue. */
+/** What waits in the queue, without what deleted webhooks had, which is removed in parts. */
 const queued = execute<Queued>(
-  "select webhook_uuid as uuid, position::float8 as position from webhook_queue order by position"
+  `select webhook_uuid as uuid, position::float8 as position from webhook_queue
+    where webhook_uuid in (select uuid from webhooks) order by position`
 )
 
 /** Runs while no process fills the queue or takes from it. */
