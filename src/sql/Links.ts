@@ -1,14 +1,15 @@
 import type { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { ownerSetting } from "./ChangeSetting.ts"
+import type { Turns } from "./connections/FairPermits.ts"
 import { type Fragment, sql } from "./Fragment.ts"
 import type { RelationKind } from "../domain/write/Relations.ts"
 
 /** Members that are rows of join tables. */
 export interface Relations {
   readonly members: ReadonlyArray<RelationKind>
-  /** Takes the lock of the join tables, which deletions take as well. */
-  readonly locked: <A, E>(write: Effect.Effect<A, E>) => Effect.Effect<A, Exclude<E, SqlError.SqlError>>
+  /** Takes the lock of the join tables, which deletions take as well, and a permit. */
+  readonly locked: <A, E>(write: Effect.Effect<A, E>, permits: Turns) => Effect.Effect<A, Exclude<E, SqlError.SqlError>>
   /** The uuids that no record of a member has. */
   readonly missing: (
     member: RelationKind,

@@ -31,7 +31,7 @@ export class Sql extends Context.Service<
     /** Reads a page of several megabytes. A key does this one page at a time, and the process two. */
     readonly largePages: <A, E, R>(read: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /** Writes many records. The process does this twice at a time, and a key that is not alone once. */
-    readonly manyWrites: <A, E, R>(write: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    readonly manyWrites: FairPermits.Turns
   }
 >()("waypost/sql/Sql") {
   static readonly layer = Layer.effect(
@@ -50,6 +50,7 @@ export class Sql extends Context.Service<
       const { maxLong, maxWait } = Pools
       const largePages = FairPermits.make({ permits: 2, maxShare: 0.5, maxLong, maxWait })
       const manyWrites = FairPermits.make({ permits: 2, maxShare: 1, maxLong: 1, maxWait })
+      const finished = { isLong: true, isFinished: true } as const
       return Sql.of({
         ...(replicas.length === 0 ? primary : ReplicaReads.make(primary)),
         lookups,
@@ -58,7 +59,9 @@ export class Sql extends Context.Service<
         isPreparing,
         deliveries: yield* connect(1, { multiplex: false }),
         largePages: (read) => largePages(read),
-        manyWrites: (write) => manyWrites(write, { isLong: true, isFinished: true })
+        manyWrites: Object.assign(<A, E, R>(write: Effect.Effect<A, E, R>) => manyWrites(write, finished), {
+          ifFree: <A, E, R>(write: Effect.Effect<A, E, R>) => manyWrites.ifFree(write, finished)
+        })
       })
     })
   ).pipe(Layer.provide(Reactivity.layer))

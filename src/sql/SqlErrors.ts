@@ -1,5 +1,6 @@
 import { Effect, Option, Schedule } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
+import type { Turn } from "./connections/FairPermits.ts"
 
 /**
  * The error of PostgreSQL. Uniqueness is never checked before a write, because another write could intervene: the
@@ -111,26 +112,30 @@ const untilLocked = {
 }
 const whileInConflict = retryWhile(isConflict)
 
-/** Within another transaction only the outer one is retried: a retry has to release the locks that others wait for. */
+/**
+ * Within another transaction only the outer one is retried: a retry has to release the locks that others wait for. It takes no turn
+ * either, because it has a connection, for which those whose turn it is may wait.
+ */
 const again = <A, E, R>(
   sql: SqlClient.SqlClient,
   effect: Effect.Effect<A, E, R>,
-  when: typeof whileInConflict | typeof untilLocked
+  when: typeof whileInConflict | typeof untilLocked,
+  turn: Turn = (attempt) => attempt
 ) =>
   Effect.flatMap(Effect.serviceOption(sql.transactionService), (outer) =>
-    Option.isSome(outer) ? effect : Effect.retry(effect, when)
+    Option.isSome(outer) ? effect : Effect.retry(turn(effect), when)
   )
 
 /**
  * A transaction, retried on conflicts with other transactions; domain errors roll it back and are passed on. With
- * `waitsForLocks`, one that does not get a lock in time gives its connection back and tries again.
+ * `waitsForLocks`, one that does not get a lock in time gives its connection back and tries again. Each attempt takes a `turn`.
  */
 export const transaction = <A, E, R>(
   sql: SqlClient.SqlClient,
   effect: Effect.Effect<A, E, R>,
-  { waitsForLocks } = { waitsForLocks: false }
+  { turn, waitsForLocks = false }: { readonly waitsForLocks?: boolean; readonly turn?: Turn } = {}
 ): Effect.Effect<A, Exclude<E, SqlError.SqlError>, R> =>
-  again(sql, sandbox(sql.withTransaction(effect)), waitsForLocks ? untilLocked : whileTransient).pipe(
+  again(sql, sandbox(sql.withTransaction(effect)), waitsForLocks ? untilLocked : whileTransient, turn).pipe(
     Effect.catch((error) =>
       SqlError.isSqlError(error) ? Effect.die(error) : Effect.fail(error as Exclude<E, SqlError.SqlError>)
     )

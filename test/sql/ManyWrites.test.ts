@@ -1,9 +1,10 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { CurrentShare } from "../../src/domain/keys/Share.ts"
 import { Sql } from "../../src/sql/Sql.ts"
 import { send, unique } from "../support/requests/Requests.ts"
 import * as TestServer from "../support/TestServer.ts"
+import { eventually } from "../support/Until.ts"
 
 /** Runs an effect while two other keys write many records, which is as many as may at once. */
 const whileBusy = <A, E, R>(run: Effect.Effect<A, E, R>) =>
@@ -17,6 +18,66 @@ const whileBusy = <A, E, R>(run: Effect.Effect<A, E, R>) =>
     }
     return yield* run
   }).pipe(Effect.scoped)
+
+const createUser = (more: object = {}) => {
+  const username = unique("user")
+  return { username, email: `${username}@example.com`, firstName: "A", lastName: "B", ...more }
+}
+const bulk = (kind: string, data: object, key?: string) =>
+  send("POST", `/v1/${kind}/bulk`, {
+    body: { operations: [{ op: "create", data }] },
+    ...(key !== undefined && { key })
+  })
+
+layer(TestServer.layer(), { excludeTestServices: true })("writes of many records with members", (it) => {
+  it.effect("bulk requests that wait for the deletion of a group delay no bulk request without members", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const group = yield* send("POST", "/v1/groups", { body: { name: unique("group") } })
+      yield* pooled.unsafe(`create function wait() returns trigger language plpgsql as
+        $$ begin perform pg_sleep(6); return old; end $$`)
+      yield* pooled.unsafe("create trigger wait before delete on groups for each row execute function wait()")
+      const deletion = yield* Effect.forkChild(send("DELETE", `/v1/groups/${group.body.data.uuid}`))
+      const sleeping = pooled`
+        select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`
+      yield* eventually("the group is being deleted", sleeping, (rows) => rows.length > 0)
+      const { key } = yield* TestServer.TestServer
+      const keys = yield* Effect.replicateEffect(key(["create:users", "update:groups"]), 2)
+      const waiting = yield* Effect.forkChild(
+        Effect.forEach(keys, (key) => bulk("users", createUser({ groups: [] }), key), { concurrency: "unbounded" })
+      )
+      yield* Effect.sleep("500 millis")
+      const answer = yield* bulk("locations", { name: "Branch", identifier: unique("branch") })
+      assert.strictEqual(answer.status, 200, answer.text)
+      assert.isUndefined(deletion.pollUnsafe())
+      assert.strictEqual((yield* Fiber.join(deletion)).status, 200)
+      assert.deepStrictEqual(
+        (yield* Fiber.join(waiting)).map(({ body }) => body.counts),
+        [{ 201: 1 }, { 201: 1 }]
+      )
+      yield* pooled.unsafe("drop function wait() cascade")
+    })
+  )
+
+  it.effect("a bulk request with members that waits for those of other keys delays no other write of members", () =>
+    Effect.gen(function* () {
+      const user = yield* send("POST", "/v1/users", { body: createUser() })
+      const waiting = yield* whileBusy(
+        Effect.gen(function* () {
+          const waiting = yield* Effect.forkDetach(bulk("users", createUser({ groups: [] })))
+          yield* Effect.sleep("500 millis")
+          const replaced = yield* send("PUT", `/v1/users/${user.body.data.uuid}/groups`, { body: { groups: [] } }).pipe(
+            Effect.timeout("2 seconds")
+          )
+          assert.strictEqual(replaced.status, 200, replaced.text)
+          assert.isUndefined(waiting.pollUnsafe())
+          return waiting
+        })
+      )
+      assert.deepStrictEqual((yield* Fiber.join(waiting)).body.counts, { 201: 1 })
+    })
+  )
+})
 
 layer(TestServer.layer({ DATABASE_POOL_SIZE: "4" }), { excludeTestServices: true })("writes of many records", (it) => {
   it.effect.each([

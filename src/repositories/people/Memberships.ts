@@ -11,6 +11,7 @@ import { PublicUrl } from "../../settings/PublicUrl.ts"
 import type { ListRequest } from "../../sql/lists/Listing.ts"
 import type { Scope } from "../../sql/View.ts"
 import { computedOf } from "../locations/LocationMedia.ts"
+import type { Turns } from "../../sql/connections/FairPermits.ts"
 import { setChanged } from "../../sql/EntityTag.ts"
 import type { Relations } from "../../sql/Links.ts"
 import * as Reads from "../../sql/Reads.ts"
@@ -81,10 +82,11 @@ export class Memberships extends Context.Service<
       member: Member,
       members: ReadonlyArray<string>
     ): Effect.Effect<void, NotFound<Member> | SqlError.SqlError>
-    /** Runs a write that removes records of a kind, with the join tables of that kind locked. */
+    /** Runs a write that removes records of a kind, with the join tables of that kind locked and a permit, if it needs one. */
     withRelationLock<A, E>(
       kind: RelationKind,
-      write: Effect.Effect<A, E>
+      write: Effect.Effect<A, E>,
+      permits?: Turns
     ): Effect.Effect<A, Exclude<E, SqlError.SqlError>>
   }
 >()("waypost/repositories/people/Memberships") {
@@ -159,12 +161,12 @@ export class Memberships extends Context.Service<
         return { ...Written.updated(owner, uuid, row.changes > 0), setTag: row.tag }
       })
 
-      const withRelationLock = <A, E>(kind: RelationKind, write: Effect.Effect<A, E>) =>
-        exclusively(Object.values(tables[kind]), write)
+      const withRelationLock = <A, E>(kind: RelationKind, write: Effect.Effect<A, E>, permits?: Turns) =>
+        exclusively(Object.values(tables[kind]), write, permits)
 
       const relationsOf = (owner: RelationKind, members: ReadonlyArray<RelationKind>): Relations => ({
         members,
-        locked: (write) => withRelationLock(owner, write),
+        locked: (write, permits) => withRelationLock(owner, write, permits),
         missing: missingOf,
         differing: (member, sets) => differing(owner, member, sets),
         replace: (member, sets) => replaceMany(owner, member, sets)

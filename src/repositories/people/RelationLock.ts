@@ -1,6 +1,7 @@
 import { Duration, Effect, Option, PartitionedSemaphore } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { CurrentShare } from "../../domain/keys/Share.ts"
+import type { Turn, Turns } from "../../sql/connections/FairPermits.ts"
 import * as Queues from "../../sql/connections/Queues.ts"
 import { transaction, write } from "../../sql/SqlErrors.ts"
 
@@ -24,6 +25,19 @@ const paced = Effect.fnUntraced(function* <A, E>(written: Effect.Effect<A, E>) {
   return result
 })
 
+/** Waits for neither of two turns while it has the other, which those that need only that one would wait for. */
+const inBoth =
+  (one: Turns, other: Turns): Turn =>
+  <A, E, R>(write: Effect.Effect<A, E, R>) =>
+    Effect.gen(function* () {
+      for (;;) {
+        const first = yield* other(one.ifFree(write))
+        if (Option.isSome(first)) return first.value
+        const second = yield* one(other.ifFree(write))
+        if (Option.isSome(second)) return second.value
+      }
+    })
+
 /**
  * Writes of join tables. A large one has the lock of the table, which keeps other writers out; small ones share it and lock the
  * records that they change. A write that waits too long for a lock gives its connection back. It waits for its turn in this process
@@ -41,19 +55,41 @@ export const make = Effect.fnUntraced(function* (pooled: SqlClient.SqlClient) {
   const lock = (table: string) => pooled`
     select set_config('lock_timeout', '250ms', true), pg_advisory_xact_lock(hashtext('waypost'), hashtext(${table}))`
 
+  /** The turn of all tables. */
+  const turnOf = (tables: ReadonlyArray<string>, id: string): Turns => {
+    const turns = tables.toSorted().map(turnsOf)
+    return Object.assign(
+      <A, E, R>(write: Effect.Effect<A, E, R>) =>
+        turns.reduceRight((inner, turn) => turn.withPermits(id, permits)(inner), write),
+      {
+        ifFree: <A, E, R>(write: Effect.Effect<A, E, R>) =>
+          turns.reduceRight(
+            (inner, turn) => Effect.map(turn.withPermitsIfAvailable(permits)(inner), Option.flatten),
+            Effect.asSome(write)
+          )
+      }
+    )
+  }
+
   return {
-    /** A transaction that no other write of the tables overlaps: two that write many rows from both sides could deadlock. */
-    exclusively: Effect.fnUntraced(function* <A, E>(tables: ReadonlyArray<string>, effect: Effect.Effect<A, E>) {
+    /**
+     * A transaction that no other write of the tables overlaps: two that write many rows from both sides could deadlock. It takes one
+     * of the other turns as well, if there are any.
+     */
+    exclusively: Effect.fnUntraced(function* <A, E>(
+      tables: ReadonlyArray<string>,
+      effect: Effect.Effect<A, E>,
+      others?: Turns
+    ) {
       const { id } = yield* CurrentShare
       const outer = yield* Effect.serviceOption(pooled.transactionService)
       const locked = Effect.andThen(Effect.forEach(tables, lock), effect)
-      const written = transaction(pooled, locked, { waitsForLocks: true })
+      const own = turnOf(tables, id)
+      const turn = others === undefined ? own : inBoth(own, others)
+      const written = transaction(pooled, locked, { waitsForLocks: true, turn })
       if (Option.isSome(outer)) return yield* written
-      const inTurn = tables
-        .toSorted()
-        .reduceRight((inner, table) => turnsOf(table).withPermits(id, permits)(inner), written)
       // The pause is outside the turn, which other shares wait for.
-      return yield* inQueue(id, paced(inTurn))
+      return yield* inQueue(id, paced(written))
     }),
     /** A statement that takes its locks itself; none within a transaction, which keeps them. */
     shared: Effect.fnUntraced(function* <A>(table: string, statement: Effect.Effect<A, SqlError.SqlError>) {

@@ -1,4 +1,4 @@
-import { Data, Effect, Option } from "effect"
+import { Data, Effect } from "effect"
 import type { Condition } from "../../domain/query/FilterConditions.ts"
 import * as Written from "../../domain/write/Written.ts"
 import { type Column, jsonOf, type StoredColumn } from "../Columns.ts"
@@ -108,14 +108,10 @@ export const make = (
     relations: relations?.members ?? [],
     missing: relations?.missing ?? (() => Effect.succeed([])),
     differing: relations?.differing ?? (() => Effect.succeed([])),
-    transaction: (write, { locks }) => {
-      const written =
-        locks && relations !== undefined ? relations.locked(write) : transaction(pooled, write, { waitsForLocks: true })
-      // A write within another transaction has a connection, for which those with a permit may wait.
-      return Effect.flatMap(Effect.serviceOption(pooled.transactionService), (outer) =>
-        Option.isSome(outer) ? written : manyWrites(written)
-      )
-    },
+    transaction: (write, { locks }) =>
+      locks && relations !== undefined
+        ? relations.locked(write, manyWrites)
+        : transaction(pooled, write, { waitsForLocks: true, turn: manyWrites }),
     prepareCreate: (payload) => options.create(payload),
     preparePatch: (patch) => options.update(patch),
     locate: (targets) => locate(targets, sql`order by t.uuid for no key update of t`),

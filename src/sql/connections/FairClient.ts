@@ -3,16 +3,13 @@ import { Effect, Option } from "effect"
 import { type SqlClient, type SqlConnection, Statement } from "effect/sql"
 import { Surrounding } from "../../domain/write/SurroundingTransaction.ts"
 import { changeSetting } from "../ChangeSetting.ts"
-import type * as FairPermits from "./FairPermits.ts"
+import type { Turn } from "./FairPermits.ts"
 
 /**
  * A client whose statements and transactions take a permit of the current share, and a connection with it. A transaction
  * begins with the setting that says who makes its changes. A stream outside a transaction takes a connection without a permit.
  */
-export const make = (
-  client: PgClient.PgClient,
-  withPermit: ReturnType<typeof FairPermits.make>
-): SqlClient.SqlClient => {
+export const make = (client: PgClient.PgClient, withPermit: Turn): SqlClient.SqlClient => {
   const transaction = Effect.serviceOption(client.transactionService)
   const reserved: SqlConnection.Borrower = (use) => Effect.scoped(Effect.flatMap(client.reserve, use))
   const borrower: SqlConnection.Borrower = (use) =>

@@ -1,4 +1,4 @@
-import { Duration, Effect } from "effect"
+import { Duration, Effect, type Option } from "effect"
 import { CurrentShare, type Share } from "../../domain/keys/Share.ts"
 import { RateLimitExceededError, ServiceUnavailableError } from "../../domain/write/RequestErrors.ts"
 
@@ -10,6 +10,14 @@ interface Work {
   readonly isBrief?: boolean
   /** Long work that has to be finished, so that it does not end when it is contended. */
   readonly isFinished?: boolean
+}
+
+/** Runs an effect when its turn has come. */
+export type Turn = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
+export interface Turns extends Turn {
+  /** None if the effect has to wait for its turn. */
+  readonly ifFree: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<Option.Option<A>, E, R>
 }
 
 interface Waiter {
@@ -111,9 +119,11 @@ export const make = ({ maxLong, maxShare, maxWait, overShare = usesWholeShare, p
     else setTimeout(() => release(holder, work), restMillis)
   }
 
+  const holderOf = (share: Share): Holder => holders.get(share.id) ?? { share, waiting: new Set(), held: 0, long: 0 }
+
   const acquire = (share: Share, work: Work) =>
     Effect.callback<Holder>((resume) => {
-      const holder = holders.get(share.id) ?? { share, waiting: new Set(), held: 0, long: 0 }
+      const holder = holderOf(share)
       holders.set(share.id, holder)
       if (mayTake(holder, work)) {
         take(holder, work)
@@ -140,7 +150,7 @@ export const make = ({ maxLong, maxShare, maxWait, overShare = usesWholeShare, p
     })
 
   /** Runs an effect with a permit of the current share. Long work ends when it is contended, unless it has to be finished. */
-  return <A, E, R>(effect: Effect.Effect<A, E, R>, work: Work = {}): Effect.Effect<A, E, R> =>
+  const withPermit = <A, E, R>(effect: Effect.Effect<A, E, R>, work: Work = {}): Effect.Effect<A, E, R> =>
     Effect.flatMap(CurrentShare, (share) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(restore(acquire(share, work)), (holder) =>
@@ -155,6 +165,16 @@ export const make = ({ maxLong, maxShare, maxWait, overShare = usesWholeShare, p
         )
       )
     )
+
+  /** The same, if the share need not wait for a permit. */
+  const ifFree = <A, E, R>(effect: Effect.Effect<A, E, R>, work: Work = {}): Effect.Effect<Option.Option<A>, E, R> =>
+    Effect.flatMap(CurrentShare, (share) =>
+      Effect.suspend(() =>
+        mayTake(holderOf(share), work) ? Effect.asSome(withPermit(effect, work)) : Effect.succeedNone
+      )
+    )
+
+  return Object.assign(withPermit, { ifFree })
 }
 
 /** Ends long work of a share once it is not alone. */
