@@ -1,4 +1,4 @@
-import { Clock, Effect, FiberMap, Layer, Metric, Option, Queue } from "effect"
+import { Effect, FiberMap, Layer, Metric, Option, Queue } from "effect"
 import { DeliveryQueue, type Taken } from "../repositories/webhooks/DeliveryQueue.ts"
 import { type Attempt, Deliverer } from "../services/webhooks/Deliverer.ts"
 import { logged, repeatedly } from "./Repeated.ts"
@@ -34,7 +34,7 @@ const deliver = Effect.gen(function* () {
   const record = Effect.gen(function* () {
     unrecorded = [...unrecorded, ...(yield* Queue.clear(ended))]
     if (unrecorded.length === 0) return
-    const now = yield* Clock.currentTimeMillis
+    const now = performance.now()
     yield* queue.finish(unrecorded.map(({ began, ...attempt }) => ({ ...attempt, age: now - began })))
     unrecorded = []
   })

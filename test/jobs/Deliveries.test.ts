@@ -1,9 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Logger, Queue } from "effect"
+import { Clock, Effect, Layer, Logger, Queue } from "effect"
+import type { Event } from "../../src/domain/changes/Event.ts"
 import { WebhookId } from "../../src/domain/changes/Webhook.ts"
 import * as Deliveries from "../../src/jobs/Deliveries.ts"
-import { DeliveryQueue, type Taken } from "../../src/repositories/webhooks/DeliveryQueue.ts"
+import { encodedOf } from "../../src/domain/schema/Encoded.ts"
+import { DeliveryQueue, type Outcome, type Taken } from "../../src/repositories/webhooks/DeliveryQueue.ts"
+import { Events } from "../../src/services/changes/Events.ts"
 import { Deliverer } from "../../src/services/webhooks/Deliverer.ts"
+import { Egress, EgressError } from "../../src/services/webhooks/Egress.ts"
+import { Sender } from "../../src/services/webhooks/Sender.ts"
 
 const webhook = WebhookId.make("0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30")
 const waiting = (id: number): Taken => ({
@@ -51,6 +56,69 @@ describe("the job of deliveries", () => {
         assert.deepStrictEqual([yield* Queue.take(delivered), yield* Queue.take(delivered)], [1, 2])
       }).pipe(Effect.scoped)
       assert.match(lines.join(), /Could not deliver events to webhooks.*The queue cannot be filled/)
+    })
+  )
+
+  it.live("records when an attempt began and how long it took, also when the clock is corrected meanwhile", () =>
+    Effect.gen(function* () {
+      const finished = yield* Queue.unbounded<Outcome>()
+      const system = yield* Clock.Clock
+      let correction = 0
+      const now = () => system.currentTimeMillisUnsafe() + correction
+      const nanos = () => BigInt(now()) * 1_000_000n
+      const clock: Clock.Clock = {
+        currentTimeMillisUnsafe: now,
+        currentTimeMillis: Effect.sync(now),
+        currentTimeNanosUnsafe: nanos,
+        currentTimeNanos: Effect.sync(nanos),
+        monotonicTimeNanosUnsafe: () => system.monotonicTimeNanosUnsafe(),
+        monotonicTimeNanos: system.monotonicTimeNanos,
+        sleep: (duration) => system.sleep(duration)
+      }
+      const event = {
+        position: 1,
+        id: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e31",
+        type: "location" as const,
+        action: "updated" as const,
+        uuid: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e32",
+        occurredAt: "2026-01-01T00:00:00.000Z",
+        actor: { type: "system" as const },
+        actorName: null,
+        label: null,
+        before: null,
+        after: null,
+        links: null,
+        bytes: 0
+      }
+      const queue = Layer.mock(DeliveryQueue, {
+        hasWebhooks: Effect.succeed(true),
+        fill: Effect.void,
+        take: Effect.sync(() => (correction === 0 ? [{ ...waiting(1), event }] : [])),
+        finish: (outcomes) => Queue.offerAll(finished, outcomes),
+        release: () => Effect.void,
+        backlog: Effect.succeed({ due: 0, oldestSeconds: 0 }),
+        prune: Effect.void
+      })
+      const egress = Layer.succeed(Egress, {
+        target: () =>
+          Effect.suspend(() => {
+            correction = 30 * 86_400_000
+            return Effect.fail(new EgressError({ message: "has an unknown host" }))
+          })
+      })
+      const events = Layer.mock(Events, { encode: () => encodedOf<Event>({}) })
+      const job = Deliveries.layer.pipe(
+        Layer.provide(Deliverer.layer),
+        Layer.provide(Sender.layer),
+        Layer.provide([queue, egress, events])
+      )
+      yield* Effect.gen(function* () {
+        yield* Layer.build(job)
+        const { age, millis, state } = yield* Queue.take(finished)
+        assert.strictEqual(state, "failed")
+        assert.isTrue(Number.isInteger(millis))
+        for (const time of [age, millis]) assert.isTrue(time >= 0 && time < 60_000, String(time))
+      }).pipe(Effect.scoped, Effect.provideService(Clock.Clock, clock))
     })
   )
 })

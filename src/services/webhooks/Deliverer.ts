@@ -23,7 +23,7 @@ const failed = (attempts: number) =>
       : { state: "failed" as const, retry: delay * factor }
   })
 
-/** An attempt, and when it began. */
+/** An attempt, and when it began by `performance.now()`, which no correction of the clock changes. */
 export interface Attempt extends Omit<Outcome, "age"> {
   readonly began: number
 }
@@ -39,13 +39,16 @@ export class Deliverer extends Context.Service<Deliverer, { deliver(taken: Taken
       const sender = yield* Sender
 
       const attempt = Effect.fn("Deliverer.deliver")(function* ({ attempts, event, id, secrets, url, webhook }: Taken) {
-        const began = yield* Clock.currentTimeMillis
+        const began = performance.now()
         const made = { id, webhook, attempt: attempts + 1, began }
         const data = event === null ? undefined : events.encode(event, visible)
         if (event === null || data === undefined) return { ...made, state: "givenUp" as const, millis: 0, retry: 0 }
         const type = `${event.type}.${event.action}`
         const body = `{"type":"${type}","timestamp":"${event.occurredAt}","data":${data}}`
-        const headers = headersOf({ id: event.id, seconds: Math.floor(began / 1000), body }, secrets)
+        const headers = headersOf(
+          { id: event.id, seconds: Math.floor((yield* Clock.currentTimeMillis) / 1000), body },
+          secrets
+        )
         const { answer: _, ...sent } = yield* sender.send({ url, headers, body })
         const isDelivered = sent.status !== undefined && isSuccess(sent.status)
         return {
@@ -67,7 +70,7 @@ export class Deliverer extends Context.Service<Deliverer, { deliver(taken: Taken
               id,
               webhook,
               attempt: attempts + 1,
-              began: yield* Clock.currentTimeMillis,
+              began: performance.now(),
               millis: 0,
               ...(event === null ? {} : { eventId: event.id, eventType: `${event.type}.${event.action}` }),
               error: "The service could not send the event",

@@ -1,4 +1,4 @@
-import { Clock, Context, Data, Effect, Layer } from "effect"
+import { Context, Data, Effect, Layer } from "effect"
 import * as http from "node:http"
 import * as https from "node:https"
 import { isIP } from "node:net"
@@ -66,15 +66,15 @@ export class Sender extends Context.Service<
 
       const send = (message: Message): Effect.Effect<Sent> =>
         Effect.gen(function* () {
-          const began = yield* Clock.currentTimeMillis
-          const sent = yield* exchange(message, performance.now() + timeLimit - 100).pipe(
+          const began = performance.now()
+          const sent = yield* exchange(message, began + timeLimit - 100).pipe(
             Effect.catch((error) => Effect.succeed({ error: errorOf(error) })),
             Effect.timeoutOrElse({
               duration: timeLimit,
               orElse: () => Effect.succeed({ error: `No answer within ${timeLimit / 1000} s` })
             })
           )
-          return { ...sent, millis: (yield* Clock.currentTimeMillis) - began }
+          return { ...sent, millis: Math.round(performance.now() - began) }
         })
 
       return Sender.of({ headers, send })
