@@ -1,7 +1,8 @@
 import { Effect, Layer, Logger, Option, References } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { FetchHttpClient, UrlParams } from "effect/http"
-import { Otlp } from "effect/observability"
-import { Settings } from "../settings/Config.ts"
+import { Otlp, OtlpResource } from "effect/observability"
+import { processesOf, Settings } from "../settings/Config.ts"
 import { version } from "../settings/Version.ts"
 
 const isPretty = ({ LOG_FORMAT }: Settings["Service"]) =>
@@ -41,17 +42,32 @@ const logger = Layer.unwrap(
 /** Every value of a query: filters and searches contain personal data, and a trace is read by more people than a record. */
 const redactQueries = Layer.succeed(UrlParams.CurrentRedactedNames, [/^/])
 
+const serviceName = "waypost"
+
+/**
+ * What identifies this process: each counts the same metrics. The identity that `OTEL_RESOURCE_ATTRIBUTES` gives is kept, unless
+ * several processes would have it.
+ */
+const identity = Effect.gen(function* () {
+  const { attributes } = yield* OtlpResource.fromConfig({ serviceName })
+  const isNamed = attributes.some(({ key }) => key === "service.instance.id") && processesOf(yield* Settings) === 1
+  return {
+    ...(isNamed ? {} : { "service.instance.id": SecureRandom.uuidV4Unsafe() }),
+    "process.pid": process.pid
+  }
+})
+
 /** Exports traces, metrics and logs when an endpoint is configured. */
 const exporter = Layer.unwrap(
-  Effect.map(Settings, ({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }) =>
-    Option.isNone(endpoint)
-      ? // Without an exporter no spans are created.
-        Layer.succeed(References.TracerEnabled, false)
-      : Otlp.layerJson({
-          baseUrl: endpoint.value,
-          resource: { serviceName: "waypost", serviceVersion: version() }
-        }).pipe(Layer.provide(FetchHttpClient.layer), Layer.merge(redactQueries))
-  )
+  Effect.gen(function* () {
+    const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } = yield* Settings
+    // Without an exporter no spans are created.
+    if (Option.isNone(endpoint)) return Layer.succeed(References.TracerEnabled, false)
+    return Otlp.layerJson({
+      baseUrl: endpoint.value,
+      resource: { serviceName, serviceVersion: version(), attributes: yield* identity }
+    }).pipe(Layer.provide(FetchHttpClient.layer), Layer.merge(redactQueries))
+  })
 )
 
 /** Pretty logs on a terminal, JSON lines elsewhere, and the exporter. */

@@ -44,6 +44,25 @@ const spansOf = (lines: string) =>
     .flatMap((line) => (JSON.parse(line) as Traces).resourceSpans)
     .flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans))
 
+interface Metrics {
+  readonly resourceMetrics: ReadonlyArray<{
+    readonly resource: { readonly attributes: ReadonlyArray<{ readonly key: string; readonly value: object }> }
+    readonly scopeMetrics: ReadonlyArray<{ readonly metrics: ReadonlyArray<{ readonly name: string }> }>
+  }>
+}
+
+/** What the processes that serve exported: their attributes, and the names of their metrics. */
+const servingProcesses = (lines: string) =>
+  lines
+    .trim()
+    .split("\n")
+    .flatMap((line) => (JSON.parse(line) as Metrics).resourceMetrics)
+    .map(({ resource, scopeMetrics }) => ({
+      attributes: new Map(resource.attributes.map(({ key, value }) => [key, String(Object.values(value)[0])])),
+      names: scopeMetrics.flatMap(({ metrics }) => metrics.map(({ name }) => name))
+    }))
+    .filter(({ names }) => names.includes("waypost_unsealed_change_age_seconds"))
+
 describe("logs and telemetry", () => {
   it("the service sends traces, metrics and logs to the configured collector, and flushes them at shutdown, without keys, filters and searches", async () => {
     const { close, posts, url } = await collector()
@@ -68,6 +87,37 @@ describe("logs and telemetry", () => {
     assert.notInclude([...posts.values()].join(""), "hidden")
     assert.notInclude([...posts.values()].join(""), key.slice(-49))
   })
+
+  for (const workers of [1, 2]) {
+    it(`each process sends its gauges under an identity of its own, WORKERS=${workers}`, async () => {
+      const { close, posts, url } = await collector()
+      await using service = await Process.start({
+        DATA_DIR: folder,
+        WORKERS: String(workers),
+        OTEL_EXPORTER_OTLP_ENDPOINT: url,
+        OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=test,service.instance.id=given"
+      })
+      assert.strictEqual(await service.stop(), 0)
+      close()
+      const exported = servingProcesses(posts.get("/v1/metrics") ?? "")
+      const valuesOf = (key: string) => new Set(exported.map(({ attributes }) => attributes.get(key)))
+      assert.deepStrictEqual([...valuesOf("deployment.environment.name")], ["test"])
+      assert.strictEqual(valuesOf("process.pid").size, workers)
+      assert.strictEqual(valuesOf("service.instance.id").size, workers)
+      // A given identity is that of one process.
+      assert.strictEqual(valuesOf("service.instance.id").has("given"), workers === 1)
+      for (const { names } of exported) {
+        assert.includeMembers(names, [
+          "http_requests_in_flight",
+          "process_cpu_seconds_total",
+          "process_resident_memory_bytes",
+          "nodejs_heap_size_used_bytes",
+          "process_uptime_seconds",
+          "process_info"
+        ])
+      }
+    })
+  }
 
   it("the service logs one JSON object per line when stdout is not a terminal", async () => {
     await using service = await Process.start({ DATA_DIR: folder, LOG_FORMAT: "", LOG_LEVEL: "debug" })

@@ -1,4 +1,4 @@
-import { Cause, type Context, Effect, Layer, MutableRef, Option, Redacted } from "effect"
+import { Cause, type Context, Effect, Layer, MutableRef, Option, Redacted, Schedule } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
 import { timingSafeEqual } from "node:crypto"
@@ -47,14 +47,21 @@ const metrics = Layer.effectDiscard(
     const router = yield* HttpRouter.HttpRouter
     const allowed = yield* hasMetricsToken
     const { inFlight } = yield* InFlight
+    const observe = Effect.contextWith((context: Context.Context<never>) =>
+      Effect.sync(() => Metrics.observe(context, MutableRef.get(inFlight)))
+    )
+    const { OTEL_EXPORTER_OTLP_ENDPOINT } = yield* Settings
+    // As often as the exporter sends them.
+    if (Option.isSome(OTEL_EXPORTER_OTLP_ENDPOINT)) {
+      yield* Effect.forkScoped(Effect.repeat(observe, Schedule.spaced("10 seconds")))
+    }
     const text = Effect.contextWith((context: Context.Context<never>) => {
-      Metrics.observe(context, MutableRef.get(inFlight))
       const body = PrometheusMetrics.formatUnsafe(context)
       return Effect.succeed(HttpServerResponse.text(body, { contentType: "text/plain; version=0.0.4; charset=utf-8" }))
     })
     yield* router.add("GET", pages.metrics.path, (request) =>
       allowed(request)
-        ? text
+        ? Effect.andThen(observe, text)
         : Effect.die(new RouteNotFoundError({ message: "Send the metrics token as a Bearer credential" }))
     )
   })
