@@ -1,7 +1,15 @@
+import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Deferred, Duration, Effect, Layer, type Scope } from "effect"
+import { HttpEffect, HttpRouter, type HttpServerRequest, HttpServer } from "effect/http"
 import { readdirSync, readFileSync } from "node:fs"
 import { gzipSync } from "node:zlib"
+import * as Pages from "../../src/http/routes/Pages.ts"
+import { InFlight } from "../../src/http/transport/InFlight.ts"
+import { Uploads } from "../../src/services/Uploads.ts"
+import * as Postgres from "../support/Postgres.ts"
+import { publicUrl, settings } from "../support/TestServer.ts"
+import { eventually } from "../support/Until.ts"
 import { layer as listening, Wire } from "../support/wire/Wire.ts"
 
 const live = { excludeTestServices: true }
@@ -301,5 +309,46 @@ layer(listening({ METRICS_TOKEN: "a-long-random-text" }), live)("metrics token",
         assert.notInclude(text, "# TYPE")
       }
     })
+  )
+})
+
+layer(Postgres.sql.pipe(Layer.provideMerge(settings())), live)("readiness", (it) => {
+  it.effect("/readyz names the storage within 2.5 s while its disk hangs, and asks the disk once at a time", () =>
+    Effect.gen(function* () {
+      const disk = yield* Deferred.make<void>()
+      let lookups = 0
+      const storage = Effect.uninterruptible(
+        Effect.andThen(
+          Effect.sync(() => lookups++),
+          Deferred.await(disk)
+        )
+      )
+      const app = yield* HttpRouter.toHttpEffect(
+        Pages.layer.pipe(
+          Layer.provide([Layer.mock(Uploads, { storage }), InFlight.layer, publicUrl, NodeServices.layer])
+        )
+      )
+      const context = yield* Effect.context()
+      const handler = HttpEffect.toWebHandlerWith<never, HttpServerRequest.HttpServerRequest | Scope.Scope>(context)(
+        app
+      )
+      const readyz = Effect.promise(async () => {
+        const response = await handler(new Request("http://waypost.test/readyz"))
+        return { status: response.status, body: await response.json() }
+      })
+      for (let probe = 0; probe < 2; probe++) {
+        const [time, answer] = yield* Effect.timed(Effect.timeout(readyz, "10 seconds"))
+        assert.deepStrictEqual(answer, {
+          status: 503,
+          body: { status: "unavailable", database: "up", storage: "down" }
+        })
+        assert.isBelow(Duration.toMillis(time), 2500)
+        // An answer is kept for a second.
+        yield* Effect.sleep("1100 millis")
+      }
+      assert.strictEqual(lookups, 1)
+      yield* Deferred.succeed(disk, undefined)
+      yield* eventually("the service is ready", readyz, ({ status }) => status === 200)
+    }).pipe(Effect.scoped, Effect.provide(HttpServer.layerServices))
   )
 })

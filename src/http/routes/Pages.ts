@@ -1,4 +1,4 @@
-import { Cause, type Context, Effect, Layer, MutableRef, Option, Redacted, Schedule } from "effect"
+import { Cause, type Context, Effect, Fiber, Layer, MutableRef, Option, Redacted, Schedule } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
 import { timingSafeEqual } from "node:crypto"
@@ -75,10 +75,33 @@ const stateOf = <A, E>(check: Effect.Effect<A, E>) =>
     Effect.catchCause((cause) => Effect.as(Effect.logDebug("Not ready", Cause.squash(cause)), "down" as const))
   )
 
+/**
+ * Runs a check in a fiber of its own, so that its time limit holds, and never twice at the same time: a lookup on a disk that hangs
+ * cannot be interrupted, and keeps one of the few threads for files.
+ */
+const detached = Effect.fnUntraced(function* <E>(check: Effect.Effect<void, E>) {
+  const run = Effect.runForkWith(yield* Effect.context())
+  let running: Fiber.Fiber<void, E> | undefined
+  const begin = () => {
+    const fiber = run(check)
+    running = fiber
+    fiber.addObserver(() => (running = undefined))
+    return fiber
+  }
+  return Effect.suspend(() => {
+    const fiber = running ?? begin()
+    return Effect.ensuring(
+      Fiber.join(fiber),
+      Effect.sync(() => fiber.interruptUnsafe())
+    )
+  })
+})
+
 /** Ready when database and storage answer; the result is cached for a second. */
 const readiness = Effect.gen(function* () {
   const { lookups } = yield* Sql
-  const { storage: check } = yield* Uploads
+  const { storage } = yield* Uploads
+  const check = yield* detached(storage)
   const { isDraining } = yield* InFlight
   const states = Effect.all(
     { database: stateOf(lookups`select 1`), storage: stateOf(check) },
