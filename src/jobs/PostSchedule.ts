@@ -68,11 +68,14 @@ export const adoptLanguage = Effect.gen(function* () {
   yield* pooled`update post_language set language = ${defaultLanguage}, locale = ${defaultLocale}
     where (language, locale) is distinct from (${defaultLanguage}::text, ${defaultLocale}::text)`
   const title = sql`waypost_translation(translations, ${defaultLanguage}, ${defaultLanguage})->>'title'`
-  const corrected = pooled`
-    update posts set title = ${title} where uuid = any (array(
-      select uuid from posts where title <> ${title} limit ${rows} for update
-    )) returning uuid`
-  yield* Effect.repeat(corrected, { until: (rows) => rows.length < batch })
+  let last: string | undefined = "00000000-0000-0000-0000-000000000000"
+  while (last !== undefined) {
+    const [row]: ReadonlyArray<{ readonly uuid: string }> = yield* pooled<{ readonly uuid: string }>`
+      with part as materialized (select uuid from posts where uuid > ${last}::uuid order by uuid limit ${rows}),
+        corrected as (update posts set title = ${title} where uuid = any (array(select uuid from part)) and title <> ${title})
+      select uuid from part order by uuid desc limit 1`
+    last = row?.uuid
+  }
 })
 
 /** The same, again until it succeeds. */
@@ -81,12 +84,15 @@ const languageAdopted = Effect.repeat(
   { until: (isAdopted) => isAdopted === true }
 )
 
-/** Publishes and archives posts while the service runs: one lookup in two small indexes, twice a second. */
+const advancing = Effect.repeat(
+  logged("Could not publish the posts that are due", advance),
+  Schedule.spaced("500 millis")
+)
+
+/**
+ * Publishes and archives posts while the service runs: one lookup in two small indexes, twice a second. What is due does not wait for
+ * the titles.
+ */
 export const layer = Layer.effectDiscard(
-  languageAdopted.pipe(
-    Effect.andThen(
-      Effect.repeat(logged("Could not publish the posts that are due", advance), Schedule.spaced("500 millis"))
-    ),
-    Effect.forkScoped
-  )
+  Effect.andThen(Effect.forkScoped(advancing), Effect.forkScoped(languageAdopted))
 )

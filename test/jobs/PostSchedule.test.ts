@@ -5,7 +5,7 @@ import * as PostSchedule from "../../src/jobs/PostSchedule.ts"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
 import { settings } from "../support/TestServer.ts"
-import { atBest } from "../support/Until.ts"
+import { atBest, eventually } from "../support/Until.ts"
 
 const { advance } = PostSchedule
 
@@ -47,7 +47,9 @@ const moves = Effect.map(
 const locales = (supported?: ReadonlyArray<string>) => Layer.succeed(Locales, make(supported))
 
 /** Another process: separate pools on the database of the test. */
-const aProcess = PostSchedule.layer.pipe(Layer.provide([Layer.fresh(Sql.layer), locales()]))
+const processWith = (supported?: ReadonlyArray<string>) =>
+  PostSchedule.layer.pipe(Layer.provide([Layer.fresh(Sql.layer), locales(supported)]))
+const aProcess = processWith()
 
 layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: true })("post schedule", (it) => {
   it.effect("status changes of posts are recorded for the tests below", () => recordMoves)
@@ -148,6 +150,37 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: 
         assert.strictEqual(row!.posts, 0)
       }).pipe(Effect.scoped)
     )
+  )
+
+  it.effect("due posts are published while another default language cannot be stored", () =>
+    Effect.gen(function* () {
+      yield* clear
+      yield* insert(1, "scheduled", "now()")
+      yield* execute(
+        "create function fail() returns trigger language plpgsql as $$ begin raise exception 'failed'; end $$"
+      )
+      yield* execute("create trigger fail before update on post_language for each row execute function fail()")
+      yield* Effect.gen(function* () {
+        yield* Layer.build(processWith(["nl-NL"]))
+        yield* eventually("the post is published", moves, ({ published }) => published === 1)
+      }).pipe(Effect.scoped, Effect.ensuring(Effect.orDie(execute("drop function fail cascade"))))
+    })
+  )
+
+  it.effect("the titles of many posts are compared in parts, each within the time limit of a statement", () =>
+    Effect.gen(function* () {
+      yield* clear
+      yield* insert(1500, "draft", "null")
+      const parameters = "translations jsonb, wanted text, language text"
+      yield* execute("alter function waypost_translation rename to fast_translation")
+      yield* execute(`create function waypost_translation(${parameters}) returns jsonb language plpgsql as $$
+        begin perform pg_sleep(0.004); return fast_translation(translations, wanted, language); end $$`)
+      const restored = Effect.andThen(
+        execute("drop function waypost_translation"),
+        execute("alter function fast_translation rename to waypost_translation")
+      )
+      yield* Effect.ensuring(Effect.provide(PostSchedule.adoptLanguage, locales()), Effect.orDie(restored))
+    })
   )
 
   it.effect("posts sort by the title in the default language, also after the default has changed", () =>
