@@ -1,28 +1,25 @@
 import { Effect, Layer, Metric, Schedule } from "effect"
-import type { SqlError } from "effect/sql"
+import { makeSteps } from "../sql/Parts.ts"
 import { Sql } from "../sql/Sql.ts"
-import { isTooSlow } from "../sql/SqlErrors.ts"
 import { repeatedly } from "./Repeated.ts"
 
-/** Events per statement, so that none runs long. */
+/** Events per statement at most, so that none runs long. */
 const batch = 5000
-
-/** Seals a batch and returns its size. One that exceeds the statement timeout is tried again with a tenth of its events. */
-const sealSome = (size: number): Effect.Effect<number, SqlError.SqlError, Sql> =>
-  Sql.pipe(
-    Effect.flatMap(({ pooled }) => pooled<{ readonly changes: number }>`select waypost_seal(${size}::int) as changes`),
-    Effect.map(([row]) => row!.changes),
-    Effect.catchIf(
-      (error) => size > 1 && isTooSlow(error),
-      () => sealSome(Math.ceil(size / 10))
-    )
-  )
 
 /**
  * Gives positions in the log to the changes that were committed. Any number of processes may run this concurrently: one
  * seals, the others do nothing meanwhile.
  */
-export const seal = Effect.repeat(sealSome(batch), { until: (size) => size < batch })
+export const seal = Effect.gen(function* () {
+  const { pooled } = yield* Sql
+  const runStep = yield* makeSteps(batch)
+  const sealSome = (size: number) =>
+    Effect.map(
+      pooled<{ readonly changes: number }>`select waypost_seal(${size}::int) as changes`,
+      ([row]) => row!.changes === size
+    )
+  yield* Effect.repeat(runStep(sealSome), { while: (isFull) => isFull })
+})
 
 const age = Metric.gauge("waypost_unsealed_change_age_seconds", {
   description: "Time since the oldest committed change that the log does not have yet"

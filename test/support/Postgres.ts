@@ -37,3 +37,18 @@ export const sql = Sql.layer.pipe(Layer.provideMerge(database))
 
 /** A client of this database without the timeouts of the service, for the many rows of a test. */
 export const untimed = Layer.unwrap(Effect.map(Database, (config) => PgClient.layer({ ...config, maxConnections: 1 })))
+
+/**
+ * The pools of the service on this database, whose statements have this many milliseconds. The settings need `DATABASE_PREPARE=false`:
+ * otherwise each connection begins with the time limit of the service.
+ */
+export const hurried = (millis: number) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql.unsafe(`do $$ begin
+        execute format('alter database %I set statement_timeout = ${millis}', current_database());
+      end $$`)
+      return Layer.fresh(Sql.layer)
+    }).pipe(Effect.provide(untimed), Effect.orDie)
+  )
