@@ -2,11 +2,12 @@ import { Effect, Layer, Schedule } from "effect"
 import { IdempotentAnswers } from "../repositories/idempotency/IdempotentAnswers.ts"
 import { Plans } from "../repositories/plans/Plans.ts"
 import { Settings } from "../settings/Config.ts"
-import { removeInParts } from "../sql/Parts.ts"
+import { sql } from "../sql/Fragment.ts"
+import { makeSteps, removeInParts } from "../sql/Parts.ts"
 import { Sql } from "../sql/Sql.ts"
 import { repeatedly } from "./Repeated.ts"
 
-/** Events per statement, so that sealing does not wait long. */
+/** Events per statement at most, so that sealing does not wait long. */
 const batch = 1000
 
 /**
@@ -17,9 +18,17 @@ export const prune = Effect.gen(function* () {
   const { HISTORY_DAYS: days } = yield* Settings
   if (days === 0) return
   const { pooled } = yield* Sql
-  const pruned = pooled<{ readonly events: number }>`
-    select waypost_prune(now() - make_interval(days => ${days}::int), ${batch}::int) as events`
-  yield* Effect.repeat(pruned, { until: ([row]) => row!.events < batch, schedule: Schedule.spaced("20 millis") })
+  const runStep = yield* makeSteps(batch)
+  const before = sql`now() - make_interval(days => ${days}::int)`
+  const pruneSome = (size: number) =>
+    Effect.map(
+      pooled<{ readonly events: number; readonly hasOld: boolean }>`
+        select waypost_prune(${before}, ${size}::int) as events, waypost_position_at(${before}) > pruned_position as "hasOld"
+        from event_log`,
+      // While another process seals or prunes, nothing is removed.
+      ([row]) => (row!.events === 0 ? row!.hasOld : row!.events === size)
+    )
+  yield* Effect.repeat(runStep(pruneSome), { while: (hasMore) => hasMore, schedule: Schedule.spaced("20 millis") })
   yield* removeInParts(
     (limit) => pooled`
       delete from past_files where ctid in (

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Deferred, Effect, Fiber, Layer } from "effect"
 import { verify } from "../../src/repositories/changes/Verification.ts"
 import { prune } from "../../src/jobs/Pruning.ts"
 import { Sql } from "../../src/sql/Sql.ts"
@@ -9,7 +9,6 @@ import * as Products from "../support/requests/ProductRequests.ts"
 import { expectError, send } from "../support/requests/Requests.ts"
 import * as Postgres from "../support/Postgres.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { eventually } from "../support/Until.ts"
 
 /** Makes the events up to a position look older. */
 const age = (position: number, days: number) =>
@@ -29,9 +28,22 @@ const log = Effect.flatMap(Sql, ({ pooled }) =>
   )
 )
 
-/** Prunes the events up to a position. A pass does nothing while the log is being sealed, which the service does ten times a second. */
-const pruneTo = (position: number) =>
-  eventually("the events are pruned", Effect.andThen(prune, log), ({ pruned }) => pruned === position)
+/** Prunes the events up to a position, in one pass. */
+const pruneTo = Effect.fnUntraced(function* (position: number) {
+  yield* prune
+  assert.strictEqual((yield* log)["pruned"], position)
+})
+
+/** Logs changes of many records that are older than `HISTORY_DAYS`, and returns the position of the last one. */
+const makeOld = Effect.fnUntraced(function* (count: number) {
+  const { pooled } = yield* Sql
+  yield* pooled`insert into asset_categories (uuid, key, translations, position)
+    select gen_random_uuid(), 'category-' || gen_random_uuid(), '[]', 0 from generate_series(1, ${count}::int) i`
+  yield* sealed
+  const { position } = yield* log
+  yield* age(position!, 31)
+  return position!
+})
 
 layer(TestServer.layer({ HISTORY_DAYS: "30" }), { excludeTestServices: true })("pruning of the log", (it) => {
   it.effect("events older than HISTORY_DAYS are removed with their links, and the rest verifies", () =>
@@ -98,6 +110,23 @@ layer(TestServer.layer({ HISTORY_DAYS: "30" }), { excludeTestServices: true })("
     })
   )
 
+  it.effect("a pass removes all old events, also when the log is being sealed during one of its steps", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const position = yield* makeOld(1500)
+      const held = yield* Deferred.make<void>()
+      const holding = Effect.gen(function* () {
+        yield* pooled`select from event_log for update`
+        yield* Deferred.succeed(held, undefined)
+        yield* Effect.sleep("200 millis")
+      })
+      const sealing = yield* Effect.forkChild(pooled.withTransaction(holding))
+      yield* Deferred.await(held)
+      yield* pruneTo(position)
+      yield* Fiber.join(sealing)
+    })
+  )
+
   it.effect("the facts of a file are removed once the log does not reach back to its deletion", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
@@ -113,6 +142,23 @@ layer(TestServer.layer({ HISTORY_DAYS: "30" }), { excludeTestServices: true })("
         readonly uuid: string
       }>`select uuid from past_files where uuid = any (${files}::uuid[])`
       assert.deepStrictEqual(left, [{ uuid: files[1]! }])
+    })
+  )
+})
+
+const unprepared = Postgres.sql.pipe(
+  Layer.provideMerge(TestServer.settings({ HISTORY_DAYS: "30", DATABASE_PREPARE: "false" }))
+)
+layer(unprepared, { excludeTestServices: true })("pruning of events that take long", (it) => {
+  it.effect("events of which a thousand exceed the statement timeout are removed in smaller parts", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const position = yield* makeOld(1000)
+      yield* pooled.unsafe(
+        "create function slow() returns trigger language plpgsql as $$ begin perform pg_sleep(0.002); return old; end $$"
+      )
+      yield* pooled.unsafe("create trigger slow before delete on events for each row execute function slow()")
+      yield* Effect.provide(pruneTo(position), Postgres.hurried(1000))
     })
   )
 })
