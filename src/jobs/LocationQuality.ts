@@ -24,8 +24,9 @@ const patient = Effect.gen(function* () {
   for (;;) {
     const [taken, more] = yield* Effect.timed(quality.refresh(issuesOf))
     if (!more) return
-    if ((yield* Clock.currentTimeMillis) - began > patience) return yield* refresh
-    yield* Effect.sleep(Duration.times(taken, share))
+    const left = patience - ((yield* Clock.currentTimeMillis) - began)
+    if (left < 0) return yield* refresh
+    yield* Effect.sleep(Math.min(share * Duration.toMillis(taken), left))
   }
 })
 

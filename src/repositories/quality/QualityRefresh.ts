@@ -2,11 +2,12 @@ import { Context, Effect, Layer, Struct } from "effect"
 import type { SqlError } from "effect/sql"
 import { type QualityIssue, scoreOf } from "../../domain/quality/LocationQuality.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
+import { makeSteps } from "../../sql/Parts.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
 import { comparisons, factsOf, keysOf, type LocationFacts } from "./LocationFacts.ts"
 
-/** Locations that one transaction looks at. */
+/** Locations that one transaction looks at, at most. */
 const batch = 500
 
 /** Positions of the log that one transaction follows. */
@@ -37,6 +38,7 @@ export class QualityRefresh extends Context.Service<
     QualityRefresh,
     Effect.gen(function* () {
       const { pooled } = yield* Sql
+      const runStep = yield* makeSteps(batch)
       const uuidsOf = (statement: Fragment) =>
         Effect.map(pooled<{ readonly uuid: string }>`${statement}`.unprepared, (rows) => rows.map(({ uuid }) => uuid))
 
@@ -51,12 +53,12 @@ export class QualityRefresh extends Context.Service<
         return { locked, gone: taken.filter((uuid) => !present.includes(uuid)) }
       })
 
-      const once = Effect.fnUntraced(function* (evaluate: Evaluate) {
+      const once = Effect.fnUntraced(function* (evaluate: Evaluate, size: number) {
         const [turn] = yield* pooled<{ readonly isMine: boolean }>`
           select pg_try_advisory_xact_lock(hashtext('waypost'), hashtext('location_quality')) as "isMine", ${lookupsOnly}`
         if (!turn!.isMine) return false
         const [followed] = yield* pooled<{ readonly more: boolean }>`${followSql}`
-        const taken = yield* uuidsOf(takeSql)
+        const taken = yield* uuidsOf(takeSql(size))
         if (taken.length === 0) {
           const [passed] = yield* pooled<{ readonly more: boolean }>`${passSql}`
           return followed!.more || passed?.more === true
@@ -75,7 +77,10 @@ export class QualityRefresh extends Context.Service<
         return true
       })
 
-      return traced(QualityRefresh, { refresh: (evaluate) => pooled.withTransaction(once(evaluate)) })
+      return traced(QualityRefresh, {
+        // A location has up to a thousand postal codes.
+        refresh: (evaluate) => runStep((size) => pooled.withTransaction(once(evaluate, size)))
+      })
     })
   )
 }
@@ -96,9 +101,9 @@ const followSql = sql`
     last_uuid = case when is_lost then '00000000-0000-0000-0000-000000000000' else last_uuid end
   from place returning place.until < place.last as more`
 
-const takeSql = sql`
+const takeSql = (size: number) => sql`
   delete from stale_location_quality where location_uuid = any (array(
-    select location_uuid from stale_location_quality order by is_recent desc, location_uuid limit ${sql.literal(String(batch))}
+    select location_uuid from stale_location_quality order by is_recent desc, location_uuid limit ${sql.literal(String(size))}
   )) returning location_uuid as uuid`
 
 /** The next locations of the first pass. */

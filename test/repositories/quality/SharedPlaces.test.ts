@@ -1,9 +1,10 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { lookupsOnly, QualityRefresh } from "../../../src/repositories/quality/QualityRefresh.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { refreshed } from "../../support/requests/QualityRequests.ts"
 import { explained, nodes, rowsOf } from "../../sql/Explained.ts"
+import * as Postgres from "../../support/Postgres.ts"
 import * as TestServer from "../../support/TestServer.ts"
 
 const locations = 6000
@@ -89,6 +90,28 @@ layer(TestServer.layer(), { excludeTestServices: true })("the quality of locatio
       yield* pooled`delete from location_quality_keys`
       yield* pooled`analyze location_quality_claims`
       assert.isAtMost(yield* mostRead, 10 * compared)
+    })
+  )
+})
+
+const unprepared = Postgres.sql.pipe(Layer.provideMerge(TestServer.settings({ DATABASE_PREPARE: "false" })))
+layer(unprepared, { excludeTestServices: true })("the quality of locations with many postal codes", (it) => {
+  it.effect("is assessed in smaller parts when that of one batch exceeds the statement timeout", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const count = 400
+      yield* pooled`
+        insert into locations (uuid, name, identifier, postal_codes)
+          select gen_random_uuid(), 'Shop ' || i, 'SHOP-' || i, array[lpad(i::text, 6, '0')] from generate_series(1, ${count}::int) i`
+      yield* pooled.unsafe(
+        "create function slow() returns trigger language plpgsql as $$ begin perform pg_sleep(0.005); return new; end $$"
+      )
+      yield* pooled.unsafe(
+        "create trigger slow before insert on location_quality_claims for each row execute function slow()"
+      )
+      yield* Effect.provide(refreshed, Postgres.hurried(1000))
+      const [found] = yield* pooled`select count(*)::int as assessed from location_quality`
+      assert.deepStrictEqual(found, { assessed: count })
     })
   )
 })
