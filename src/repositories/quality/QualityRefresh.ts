@@ -106,10 +106,17 @@ const takeSql = (size: number) => sql`
     select location_uuid from stale_location_quality order by is_recent desc, location_uuid limit ${sql.literal(String(size))}
   )) returning location_uuid as uuid`
 
-/** The next locations of the first pass. */
+/** A page of what a pass looks at. */
+const pageOf = (table: string, uuid: string) => {
+  const column = sql.literal(uuid)
+  return sql`(select ${column} as uuid from ${sql.literal(table)} where ${column} > (select last_uuid from location_quality_progress)
+    order by ${column} limit ${sql.literal(String(batch))})`
+}
+
+/** The next locations of a pass, with the keys of those whose deletion was pruned before it was read. */
 const passSql = sql`
   with page as materialized (
-    select uuid from locations where uuid > (select last_uuid from location_quality_progress) order by uuid
+    ${pageOf("locations", "uuid")} union ${pageOf("location_quality_keys", "location_uuid")} order by uuid
     limit ${sql.literal(String(batch))}
   ), queued as (
     insert into stale_location_quality (location_uuid, is_recent) select uuid, false from page on conflict do nothing

@@ -3,10 +3,12 @@ import { Effect } from "effect"
 import { qualityRules } from "../../../src/domain/quality/LocationQuality.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { createAsset } from "../../support/requests/AssetRequests.ts"
+import { sealed } from "../../support/requests/LogRequests.ts"
 import { refreshed } from "../../support/requests/QualityRequests.ts"
 import { createLocation } from "../../support/requests/ProductRequests.ts"
 import { expectError, send } from "../../support/requests/Requests.ts"
 import * as TestServer from "../../support/TestServer.ts"
+import { eventually } from "../../support/Until.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -318,6 +320,30 @@ layer(TestServer.layer(), { excludeTestServices: true })("Quality of locations",
       yield* pooled`update location_quality set issues = '[]' where uuid = ${uuid}`
       yield* pooled`update location_quality_progress set position = -1`
       assert.include(yield* issuesOf(uuid), "missingInvoice invoice")
+    })
+  )
+
+  it.effect("a deleted location is forgotten also when the event of its deletion was pruned before it was read", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const address = { addressLine1: "Biltstraat 1", zipcode: "3572 AA", city: "Utrecht", countryCode: "NL" }
+      const [kept, gone] = [yield* made({ address }), yield* made({ address })]
+      assert.include(yield* issuesOf(kept), "duplicateAddress address")
+      yield* pooled.withTransaction(
+        Effect.gen(function* () {
+          // No process refreshes until the end of the transaction.
+          yield* pooled`select pg_advisory_xact_lock(hashtext('waypost'), hashtext('location_quality'))`
+          yield* send("DELETE", `/v1/locations/${gone}`)
+          yield* sealed
+          yield* eventually(
+            "all events are pruned",
+            pooled<{ readonly events: number }>`select waypost_prune(now() + interval '1 hour', 100000) as events`,
+            ([row]) => row!.events > 0
+          )
+        })
+      )
+      assert.notInclude(yield* issuesOf(kept), "duplicateAddress address")
+      assert.deepStrictEqual(yield* pooled`select from location_quality_keys where location_uuid = ${gone}`, [])
     })
   )
 
