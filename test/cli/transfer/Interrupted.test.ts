@@ -7,20 +7,31 @@ import type { Format } from "../../../src/cli/transfer/Formats.ts"
 import * as RowCount from "../../../src/cli/transfer/RowCount.ts"
 import * as Service from "../../support/Service.ts"
 import { start } from "../../support/cli/Command.ts"
+import * as Proxy from "../../support/cli/Proxy.ts"
 import { until } from "../../support/Until.ts"
 
 const rows = 5000
 
 describe("an import that is interrupted", () => {
   it("says how many rows it has sent of how many, and the same command goes on", async () => {
-    await using service = await Service.start()
+    await using stack = new AsyncDisposableStack()
+    const service = stack.use(await Service.start())
+    const proxy = await Proxy.start(service.url)
+    stack.defer(proxy.close)
     const env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: service.key }
     const file = join(service.folder, "rows.csv")
     const cells = Array.from({ length: rows }, (_, index) => `"Branch, ${index}",B-${index}`)
     writeFileSync(file, ["name,identifier", ...cells, ""].join("\n"))
     const total = async () => Number((await service.call("GET", "/v1/locations?limit=1")).body.pagination.total)
-    const { process, result } = start(["import", "locations", file], env)
-    await until("some rows are imported", async () => (await total()) > 50)
+    // The rows are new, so those after the first two plans are created by a bulk request, which stays in flight.
+    let hasBulk = false
+    proxy.decide(({ path }) => {
+      const isBulk = path === "/v1/locations/bulk"
+      hasBulk ||= isBulk
+      return isBulk ? "hang" : "pass"
+    })
+    const { process, result } = start(["import", "locations", file], { ...env, WAYPOST_URL: proxy.url })
+    await until("the bulk request is in flight", () => hasBulk)
     process.kill("SIGINT")
     const { code, err } = await result
     assert.strictEqual(code, 130)
