@@ -23,29 +23,30 @@ const alter = ({ sql }: Running.Running, uuid: string, count: number) =>
     where uuid = ${uuid}`
 
 describe("streams of a process", () => {
-  it("end at once on SIGTERM, also one whose client reads nothing, and a waiting request is answered", async () => {
-    await using service = await Running.start({ DRAIN_SECONDS: "1" })
-    const { call, create, key, url } = service
-    const location = await create("/v1/locations", { name: "Branch", identifier: "large" })
-    const socket = stalled(url, key)
-    using stream = await open(`${url}/v1/events/stream?types=location.updated`, { authorization: key })
-    await until("both follow", async () => (await followersOf(service)) === 2)
-    for (let count = 0; count < 26; count++) {
-      await alter(service, location, count)
-    }
-    await stream.having(26)
-    const { body } = await call("GET", "/v1/events?order=desc&limit=1")
-    const waiting = call("GET", `/v1/events?wait=25&types=post.deleted&after=${body.cursor}`)
-    await until("the request waits", async () => (await followersOf(service)) === 3)
-    const began = performance.now()
-    service.process.kill("SIGTERM")
-    await until("the stream has ended", stream.hasEnded, 3)
-    assert.deepStrictEqual((await waiting).body.data, [])
-    assert.isBelow(performance.now() - began, 1000)
-    assert.strictEqual(await service.exited, 0)
-    assert.isBelow(performance.now() - began, 6000)
-    socket.destroy()
-  })
+  it("end at once on SIGTERM, also one whose client reads nothing, and a waiting request is answered", () =>
+    promiseAtBest(async () => {
+      await using service = await Running.start({ DRAIN_SECONDS: "1" })
+      const { call, create, key, url } = service
+      const location = await create("/v1/locations", { name: "Branch", identifier: "large" })
+      const socket = stalled(url, key)
+      using stream = await open(`${url}/v1/events/stream?types=location.updated`, { authorization: key })
+      await until("both follow", async () => (await followersOf(service)) === 2)
+      for (let count = 0; count < 26; count++) {
+        await alter(service, location, count)
+      }
+      await stream.having(26)
+      const { body } = await call("GET", "/v1/events?order=desc&limit=1")
+      const waiting = call("GET", `/v1/events?wait=25&types=post.deleted&after=${body.cursor}`)
+      await until("the request waits", async () => (await followersOf(service)) === 3)
+      const began = performance.now()
+      service.process.kill("SIGTERM")
+      await until("the stream has ended", stream.hasEnded, 3)
+      assert.deepStrictEqual((await waiting).body.data, [])
+      assert.isBelow(performance.now() - began, 1000)
+      assert.strictEqual(await service.exited, 0)
+      assert.isBelow(performance.now() - began, 6000)
+      socket.destroy()
+    }))
 
   it("the connection of a client that reads nothing is closed within 2 s after its key was revoked", () =>
     promiseAtBest(async () => {
