@@ -60,10 +60,13 @@ export const createGroup = (fields: Fields = {}) => created("/v1/groups", { name
 
 const hour = 3_600_000
 
-/** A point in time, in hours from the next full hour. */
-export const inHours = (hours: number) => new Date((Math.floor(Date.now() / hour) + 1 + hours) * hour).toISOString()
+/** A full hour more than an hour from now. It is read once, because a full hour may strike between two requests of a test. */
+const base = Math.floor(Date.now() / hour) + 2
 
-/** A reservation body, in hours from the next full hour. */
+/** A point in time, in hours from the base. */
+export const inHours = (hours: number) => new Date((base + hours) * hour).toISOString()
+
+/** A reservation body, in hours from the base. */
 export const reservationOf = (locationUuid: string, from: number, until: number, fields: Fields = {}) => ({
   locationUuid,
   from: inHours(from),
