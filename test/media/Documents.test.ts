@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import sharp from "sharp"
 import { NotRenderableError } from "../../src/media/Renderer.ts"
 import { pdf } from "../support/MediaFixtures.ts"
+import { atBest } from "../support/Until.ts"
 import { assertColor, assertImages, colorAt, every, render, rendererLayer } from "./Rendering.ts"
 
 const type = "application/pdf"
@@ -57,7 +58,7 @@ layer(rendererLayer(), { excludeTestServices: true })("rendering of documents (P
         const [width, height] = yield* sizeOf(images[0]!)
         assert.isAtMost(Math.max(width, height), 1200)
         if (size !== undefined) assert.deepStrictEqual([width, height], [...size])
-      })
+      }).pipe(atBest)
     )
 
   it.effect("scripts in a PDF are not executed", () =>

@@ -86,9 +86,8 @@ layer(TestServer.layer({ DATABASE_POOL_SIZE: "4" }), { excludeTestServices: true
   ] as const)("a bulk request with %s does not wait with its connection for those of other keys", ([, headers]) =>
     Effect.gen(function* () {
       const body = { operations: [{ op: "create", data: { name: "Branch", identifier: unique("branch") } }] }
-      const answer = yield* whileBusy(send("POST", "/v1/locations/bulk", { body, headers })).pipe(
-        Effect.timeout("4 seconds")
-      )
+      // A request that waits for the other keys ends with an error, because their writes never end.
+      const answer = yield* whileBusy(send("POST", "/v1/locations/bulk", { body, headers }))
       assert.strictEqual(answer.status, 200, answer.text)
     })
   )

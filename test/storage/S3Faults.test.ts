@@ -10,7 +10,7 @@ import { bytesOf } from "../../src/storage/S3Body.ts"
 import type { S3Options } from "../../src/storage/S3Client.ts"
 import * as S3Storage from "../../src/storage/S3Storage.ts"
 import { Storage } from "../../src/storage/Storage.ts"
-import { eventually } from "../support/Until.ts"
+import { atBest, eventually } from "../support/Until.ts"
 import { failingStore, type Fault } from "../support/storage/StubStore.ts"
 
 const shortTimeouts = { timeouts: { connection: 200, request: 400, total: 1000 } }
@@ -74,7 +74,7 @@ describe("failing S3 store", () => {
           assert.isTrue(fails(exit), `${operation}: ${JSON.stringify(exit)}`)
           assert.isTrue(requests >= 1 && requests <= 3, `${operation}: ${requests} requests`)
           assert.isBelow(milliseconds, 3000, operation)
-        }),
+        }, atBest),
         { concurrency: 4, discard: true }
       )
     )
@@ -121,7 +121,7 @@ describe("failing S3 store", () => {
           const { exit, milliseconds } = yield* outcome(fault, operation, shortTimeouts)
           assert.isTrue(fails(exit), `${operation}: ${JSON.stringify(exit)}`)
           assert.isBelow(milliseconds, 3000, operation)
-        }),
+        }, atBest),
         { discard: true }
       )
     )
@@ -191,7 +191,7 @@ describe("failing S3 store", () => {
       assert.isBelow(performance.now() - before, 1000)
       yield* Effect.sleep("300 millis")
       assert.strictEqual(seen.requests, 1)
-    })
+    }).pipe(atBest)
   )
 
   it.live("copies of files that a killed process left are removed at the start, and no others", () =>

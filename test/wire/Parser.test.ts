@@ -4,6 +4,7 @@ import { once } from "node:events"
 import { connect } from "node:net"
 import { isInRequestLine } from "../../src/http/transport/NodeServer.ts"
 import { rawRequests } from "./RawRequests.ts"
+import { atBest } from "../support/Until.ts"
 import { type Answer, layer as listening, Wire } from "../support/wire/Wire.ts"
 
 /** Checks the error envelope, which even responses to unparsable requests have. */
@@ -100,7 +101,7 @@ layer(listening(), { excludeTestServices: true })("HTTP parser", (it) => {
       assert.strictEqual(answer.status, 408)
       assertEnvelope(answer, "408")
       assert.isBelow(performance.now() - begun, 7000)
-    })
+    }).pipe(atBest)
   )
 
   it.effect("responses of the parser have a request id and nosniff", () =>
