@@ -1,5 +1,5 @@
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Cause, Console, Effect, Exit, FileSystem, Layer, Option, Path, type Scope, Stream } from "effect"
+import { Console, Effect, FileSystem, Layer, Option, Path, type Scope, Stream } from "effect"
 import { ChildProcess } from "effect/process"
 import * as Database from "../src/cli/Database.ts"
 import { Settings } from "../src/settings/Config.ts"
@@ -7,6 +7,7 @@ import { installed } from "../src/settings/Installation.ts"
 import * as EnvFile from "../src/settings/EnvFile.ts"
 import * as Permission from "../src/domain/keys/Permission.ts"
 import { ApiKeys } from "../src/services/ApiKeys.ts"
+import * as StandardOutput from "../src/app/StandardOutput.ts"
 import * as Startup from "../src/app/Startup.ts"
 
 /** What Node runs; only sources are worth watching. */
@@ -85,8 +86,5 @@ export const runMain = <E extends Startup.StartError>(
       process.exitCode = code
     }),
     Effect.provide(NodeServices.layer),
-    NodeRuntime.runMain({
-      teardown: (exit, onExit) =>
-        onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? Number(process.exitCode ?? 0) : 1)
-    })
+    NodeRuntime.runMain({ teardown: StandardOutput.teardown })
   )

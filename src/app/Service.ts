@@ -1,6 +1,6 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Cause, Effect, Exit, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { Settings } from "../settings/Config.ts"
 import * as EnvFile from "../settings/EnvFile.ts"
 import * as InFlight from "../http/transport/InFlight.ts"
@@ -9,6 +9,7 @@ import * as ListeningUrl from "./ListeningUrl.ts"
 import { Sql } from "../sql/Sql.ts"
 import * as Services from "./layers/Services.ts"
 import * as Server from "./Server.ts"
+import * as StandardOutput from "./StandardOutput.ts"
 import * as Startup from "./Startup.ts"
 
 /** Settings, logs and the services of Node, which every process needs. */
@@ -35,9 +36,5 @@ export const run = (program: Effect.Effect<void, Startup.StartError>): void =>
         process.exitCode = 1
       })
     ),
-    NodeRuntime.runMain({
-      // A requested stop is a success, even when it interrupts the program.
-      teardown: (exit, onExit) =>
-        onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? Number(process.exitCode ?? 0) : 1)
-    })
+    NodeRuntime.runMain({ teardown: StandardOutput.teardown })
   )

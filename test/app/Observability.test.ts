@@ -1,10 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { createServer } from "node:http"
 import { once } from "node:events"
-import { closeSync, openSync } from "node:fs"
+import { closeSync, existsSync, openSync } from "node:fs"
+import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, onTestFinished } from "vitest"
 import * as Process from "../support/Process.ts"
+import * as Service from "../support/Service.ts"
 
 const { folder, remove } = Process.migratedFolder()
 afterAll(remove)
@@ -153,6 +155,44 @@ describe("logs and telemetry", () => {
       own.remove()
     })
   }
+
+  describe("a stop with more of the log than a pipe takes", () => {
+    const requests = 400
+
+    /** A service with that, and a function that lets the test read it. */
+    const unread = async () => {
+      const service = await Service.start({ LOG_LEVEL: "debug" })
+      onTestFinished(() => service[Symbol.asyncDispose]())
+      const output = service.process.stdout!
+      output.pause()
+      for (let number = 0; number < requests; number++) await fetch(`${service.url}/${"x".repeat(2000)}`)
+      return { service, closed: once(output, "close"), read: () => output.resume() }
+    }
+
+    it("waits until the log is read", async () => {
+      const { closed, read, service } = await unread()
+      service.process.kill("SIGTERM")
+      await Process.until(
+        "the database has stopped",
+        () => !existsSync(join(service.folder, "postgres/postmaster.pid"))
+      )
+      await sleep(500)
+      read()
+      assert.strictEqual(await service.exited, 0)
+      await closed
+      const lines = service.output().trim().split("\n")
+      assert.lengthOf(
+        lines.filter((line) => (JSON.parse(line) as { readonly message: string }).message.startsWith("GET /xxx")),
+        requests
+      )
+    })
+
+    it("ends when the log is not read", async () => {
+      const { service } = await unread()
+      service.process.kill("SIGTERM")
+      assert.strictEqual(await service.exited, 0)
+    })
+  })
 
   it("the service starts, serves and stops when the disk of its log is full", async () => {
     const own = Process.migratedFolder()

@@ -1,10 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { writeFileSync } from "node:fs"
+import { spawnSync } from "node:child_process"
+import { closeSync, openSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import { operations } from "../../../src/api/Operations.ts"
 import * as Process from "../../support/Process.ts"
-import { waypost } from "../../support/cli/Command.ts"
+import { callTo } from "../../support/Service.ts"
+import { launcher, start, waypost } from "../../support/cli/Command.ts"
 
 const { folder, remove } = Process.migratedFolder()
 let service: Process.Service
@@ -66,6 +68,35 @@ describe("commands on records", () => {
 
     assert.strictEqual(await succeeds("delete", "locations", "R-1"), `Deleted ${uuid} of locations\n`)
     assert.include(await fails("get", "locations", "R-1"), 'No record of locations has the identifier "R-1"')
+  })
+
+  it("all output arrives through a pipe, and output that a full disk does not take is an error", async () => {
+    const body = "x".repeat(199_000)
+    const call = callTo(service.url, env["WAYPOST_API_KEY"])
+    for (const slug of ["large-1", "large-2"]) {
+      const translations = ["en", "fr", "nl"].map((locale) => ({ locale, title: slug, body }))
+      assert.strictEqual((await call("POST", "/v1/posts", { slug, type: "news", translations })).status, 201)
+    }
+    const listing = ["list", "posts", "--json"]
+    for (const args of [listing, ["export", "posts", "-", "--format", "ndjson"]]) {
+      const { code, err, out } = await start(args, env).result
+      assert.strictEqual(code, 0, err)
+      assert.lengthOf(out.split(body), 7)
+      assert.isTrue(out.endsWith("\n"))
+    }
+    const closing = start(listing, env)
+    closing.process.stdout!.once("data", () => closing.process.stdout!.destroy())
+    assert.deepInclude(await closing.result, { code: 0, err: "" })
+
+    const full = openSync("/dev/full", "w")
+    const { status, stderr } = spawnSync(process.execPath, [launcher, ...listing], {
+      env: { ...process.env, ...env },
+      stdio: ["ignore", full, "pipe"],
+      encoding: "utf8"
+    })
+    closeSync(full)
+    assert.strictEqual(status, 1)
+    assert.strictEqual(stderr, "Cannot write the output: ENOSPC: no space left on device, write\n")
   })
 
   it("search finds assets by words", async () => {

@@ -8,7 +8,8 @@ import { format } from "node:util"
 import { run } from "../../../src/cli/Run.ts"
 import { compileCache } from "../Process.ts"
 
-const launcher = fileURLToPath(new URL("../../../bin/waypost.mjs", import.meta.url))
+/** The program that users run. */
+export const launcher = fileURLToPath(new URL("../../../bin/waypost.mjs", import.meta.url))
 
 interface Result {
   readonly code: number | null
