@@ -1,4 +1,4 @@
-import { Console, DateTime, Effect, Option, Schema, Stream } from "effect"
+import { DateTime, Effect, Option, Schema, Stdio, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
 import { Client, events, type FollowQuery } from "../../client/Client.ts"
 import { Event } from "../../domain/changes/Event.ts"
@@ -83,8 +83,11 @@ export const command = Command.make(
     const work = Effect.gen(function* () {
       if (follow) {
         const isJson = yield* Print.isJson(json)
-        return yield* Stream.runForEach(yield* followed(query), (event) =>
-          Effect.flatMap(wireOf(event), (wire) => Console.log(isJson ? JSON.stringify(wire) : Print.lineOf(wire)))
+        const stdio = yield* Stdio.Stdio
+        return yield* (yield* followed(query)).pipe(
+          Stream.mapEffect(wireOf),
+          Stream.map((wire) => `${isJson ? JSON.stringify(wire) : Print.lineOf(wire)}\n`),
+          Stream.run(stdio.stdout())
         )
       }
       const found =

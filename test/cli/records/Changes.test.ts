@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { once } from "node:events"
 import { afterAll, beforeAll } from "vitest"
 import * as Process from "../../support/Process.ts"
 import { start, waypost } from "../../support/cli/Command.ts"
@@ -68,5 +69,17 @@ describe("commands on changes", () => {
     assert.deepStrictEqual(labels(), ["First", "Second"])
     following.process.kill("SIGINT")
     await following.result
+  })
+
+  it("following events ends when its reader has closed the pipe", async () => {
+    const following = start(["events", "--follow", "--since", new Date().toISOString()], env)
+    const create = (name: string) =>
+      json("create", "locations", "--set", `name=${name}`, "--set", `identifier=${name}`, "--json")
+    const received = once(following.process.stdout!, "data")
+    await create("Read")
+    await received
+    following.process.stdout!.destroy()
+    await create("Unread")
+    assert.deepInclude(await following.result, { code: 0, err: "" })
   })
 })
