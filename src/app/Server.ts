@@ -66,14 +66,16 @@ export const layer = Layer.effectDiscard(
 export const listen = Layer.unwrap(
   Effect.gen(function* () {
     const { HOST: host, PORT: port, WORKERS } = yield* Settings
-    const { onDrain } = yield* InFlight.InFlight
+    const { drain, onDrain } = yield* InFlight.InFlight
     const { limitsOf } = yield* RouteTable
     const { body: bodyMillis, read: readLimits } = yield* TimeLimits
-    return NodeHttpServer.layer(() => NodeServer.make({ bodyMillis, readLimits, limitsOf, onDrain }), {
+    const server = NodeHttpServer.layer(() => NodeServer.make({ bodyMillis, readLimits, limitsOf, onDrain }), {
       host,
       port,
       reusePort: WORKERS !== 1,
       gracefulShutdownTimeout: "20 seconds"
     })
+    // A start that fails, or is stopped, has not got as far as `drainFirst`.
+    return Layer.provideMerge(Layer.effectDiscard(Effect.addFinalizer(() => drain(0))), server)
   })
 ).pipe(Layer.provide(routeTable))

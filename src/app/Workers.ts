@@ -41,7 +41,8 @@ const reservePort = Effect.gen(function* () {
   const { HOST: host, PORT: port } = yield* Settings
   const { address } = yield* Effect.provide(
     HttpServer.HttpServer,
-    NodeHttpServer.layer(() => createServer(), { host, port })
+    // A connection that it accepts would keep it from closing.
+    NodeHttpServer.layer(() => createServer().on("connection", (socket) => socket.destroy()), { host, port })
   )
   return "port" in address ? address.port : port
 })

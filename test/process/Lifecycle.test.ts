@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { once } from "node:events"
+import { closeSync, openSync, writeFileSync } from "node:fs"
 import { createServer, type IncomingMessage, request } from "node:http"
 import { connect } from "node:net"
+import { join } from "node:path"
 import { afterAll } from "vitest"
 import * as Process from "../support/Process.ts"
 import * as Service from "../support/Service.ts"
@@ -9,15 +11,25 @@ import * as Service from "../support/Service.ts"
 const { folder, remove } = Process.dataFolder()
 afterAll(remove)
 
+/** Sends requests until `ending` has ended; returns their statuses, without those before the port was open. */
+const knockUntil = async (port: number, ending: Promise<unknown>, interval = 50) => {
+  const sent: Array<Promise<number>> = []
+  const knock = setInterval(() => {
+    sent.push(...[{}, { expect: "100-continue" }].map((headers) => statusOf(port, headers)))
+  }, interval)
+  await ending.finally(() => clearInterval(knock))
+  return new Set(await Promise.all(sent).then((statuses) => statuses.filter((status) => status !== 0)))
+}
+
 const meOf = async (url: string, key: string) => (await Service.callTo(url, key)("GET", "/v1/me")).status
 
-/** The status of a request, or 0 if the connection is refused, as it is before the port is open. */
+/** The status of a request, 0 if the connection is refused, as it is before the port is open, or -1 if no answer comes. */
 const statusOf = (port: number, headers: Readonly<Record<string, string>>) =>
-  new Promise<number>((resolve, reject) => {
+  new Promise<number>((resolve) => {
     const signal = AbortSignal.timeout(20_000)
     const options = { host: "127.0.0.1", port, path: "/healthz", headers, agent: false, signal } as const
     const sent = request(options, (response) => resolve(response.resume().statusCode!))
-    sent.on("error", (error) => (signal.aborted ? reject(error) : resolve(0)))
+    sent.on("error", () => resolve(signal.aborted ? -1 : 0))
     sent.end()
   })
 
@@ -38,14 +50,43 @@ describe("service process", () => {
 
   it("requests that arrive during the start, with Expect: 100-continue too, are served as soon as the service is ready", async () => {
     const port = await Process.freePort()
-    const early: Array<Promise<number>> = []
-    const knock = setInterval(() => {
-      early.push(...[{}, { expect: "100-continue" }].map((headers) => statusOf(port, headers)))
-    }, 50)
-    await using service = await Service.start({ PORT: String(port) }).finally(() => clearInterval(knock))
-    const statuses = await Promise.all(early)
-    assert.sameMembers([...new Set(statuses)], [0, 200])
+    const starting = Service.start({ PORT: String(port) })
+    assert.deepStrictEqual(await knockUntil(port, starting), new Set([200]))
+    await using service = await starting
     assert.strictEqual(await service.stop(), 0)
+  })
+
+  it("requests that arrive during a start that fails are answered with 503, and do not hold up its message", async () => {
+    const port = await Process.freePort()
+    const own = Process.migratedFolder()
+    // The storage cannot use it, which comes out when the port is open.
+    writeFileSync(join(own.folder, "files"), "")
+    const running = Process.run({ DATA_DIR: own.folder, PORT: String(port) })
+    assert.deepStrictEqual(await knockUntil(port, running, 5), new Set([503]))
+    const { code, output } = await running
+    assert.strictEqual(code, 1)
+    assert.include(output, "Cannot use the storage")
+    own.remove()
+  })
+
+  it("a stop during the start does not wait for requests that arrived", async () => {
+    const port = await Process.freePort()
+    const own = Process.migratedFolder()
+    const output = openSync("/dev/null", "w")
+    const child = Process.spawnWith({ DATA_DIR: own.folder, PORT: String(port) }, output)
+    const exited = once(child, "exit")
+    const isOpen = () =>
+      new Promise<boolean>((resolve) => {
+        const socket = connect(port, "127.0.0.1", () => resolve(true)).on("error", () => resolve(false))
+        socket.unref()
+      })
+    while (!(await isOpen())) await new Promise((resolve) => setTimeout(resolve, 2))
+    const answered = statusOf(port, {})
+    child.kill("SIGTERM")
+    assert.deepStrictEqual(await exited, [0, null])
+    assert.include([0, 200, 503], await answered)
+    closeSync(output)
+    own.remove()
   })
 
   it("the service takes the first key from BOOTSTRAP_API_KEY and does not print it", async () => {

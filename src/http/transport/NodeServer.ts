@@ -16,13 +16,15 @@ const answer = (status: number, tag: string, message: string): string => {
   const requestId = SecureRandom.uuidV4Unsafe()
   const issues = tag === "InvalidRequestError" ? { issues: [] } : {}
   const body = JSON.stringify({ _tag: tag, message, ...issues, requestId })
+  const retryAfter = status === 503 ? "Retry-After: 1\r\n" : ""
   return (
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nConnection: close\r\n` +
-    `Content-Length: ${Buffer.byteLength(body)}\r\n${headers(requestId)}\r\n${body}`
+    `Content-Length: ${Buffer.byteLength(body)}\r\n${retryAfter}${headers(requestId)}\r\n${body}`
   )
 }
 
 const requestTimeout = "ERR_HTTP_REQUEST_TIMEOUT"
+const notServed = "NOT_SERVED"
 
 /** What the parser reports about a request that it rejects: the last packet, and how much of it was parsed. */
 interface ParserError extends NodeJS.ErrnoException {
@@ -61,6 +63,7 @@ const headersTooLarge: ErrorAnswer = [
   `The request line and headers have more than ${kibibytes(maxHeaderBytes)}`
 ]
 const late: ErrorAnswer = [408, "RequestTimeoutError", "The request did not arrive in time"]
+const stopping: ErrorAnswer = [503, "ServiceUnavailableError", "The service is stopping; try again"]
 
 const answerTo = (error: ParserError): ErrorAnswer => {
   switch (error.code) {
@@ -68,6 +71,8 @@ const answerTo = (error: ParserError): ErrorAnswer => {
       return isInRequestLine(error) ? lineTooLong : headersTooLarge
     case requestTimeout:
       return late
+    case notServed:
+      return stopping
     default:
       return malformed
   }
@@ -125,13 +130,24 @@ const answerUpgrades = (server: Server) =>
 
 /**
  * The server listens before the service is ready, because URLs in responses contain the address it listens on. Requests
- * that arrive until then are held; without a listener Node would never answer them.
+ * that arrive until then are held; without a listener Node would never answer them. A start that ends before that rejects
+ * them, because a server that closes waits for them.
  */
-const holdUntilServed = (server: Server) => {
+const holdUntilServed = (server: Server, { onDrain }: Options) => {
+  let hasEnded = false
+  const rejectAll = (requests: ReadonlyArray<IncomingMessage>) => {
+    const error = Object.assign(new Error("The start has ended"), { code: notServed })
+    for (const socket of new Set(requests.map(({ socket }) => socket))) reject(error, socket)
+  }
   for (const name of ["request", "checkContinue"]) {
     const held: Array<readonly [IncomingMessage, ServerResponse]> = []
-    const hold = (...exchange: readonly [IncomingMessage, ServerResponse]) => held.push(exchange)
+    const hold = (...exchange: readonly [IncomingMessage, ServerResponse]) =>
+      hasEnded ? rejectAll([exchange[0]]) : held.push(exchange)
     server.on(name, hold)
+    onDrain(() => {
+      hasEnded = true
+      rejectAll(held.splice(0).map(([request]) => request))
+    })
     server.on("newListener", (event, listener) => {
       if (event !== name) return
       server.off(name, hold)
@@ -177,6 +193,6 @@ export const make = (options: Options): Server => {
   resetSlowReaders(server, options.readLimits)
   options.onDrain(() => silent.forEach((socket) => socket.destroy()))
   answerUpgrades(server)
-  holdUntilServed(server)
+  holdUntilServed(server, options)
   return server
 }
