@@ -7,6 +7,7 @@ import { installed } from "../src/settings/Installation.ts"
 import * as EnvFile from "../src/settings/EnvFile.ts"
 import * as Permission from "../src/domain/keys/Permission.ts"
 import { ApiKeys } from "../src/services/ApiKeys.ts"
+import * as DataFolder from "../src/app/DataFolder.ts"
 import * as StandardOutput from "../src/app/StandardOutput.ts"
 import * as Startup from "../src/app/Startup.ts"
 
@@ -19,7 +20,8 @@ export const keptKey = Effect.fnUntraced(function* (name: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const keys = yield* ApiKeys
-  const file = path.join((yield* Settings).DATA_DIR, name)
+  // Before a key is created: it would be lost if the folder cannot be used.
+  const file = path.join(yield* DataFolder.make, name)
   const kept = yield* Effect.option(fs.readFileString(file))
   if (Option.isSome(kept) && Option.isSome(yield* Effect.option(keys.authenticate(kept.value.trim())))) {
     return kept.value.trim()

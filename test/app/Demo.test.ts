@@ -1,10 +1,15 @@
 import { assert, it } from "@effect/vitest"
-import { spawnSync } from "node:child_process"
-import { cpSync, mkdtempSync, rmSync } from "node:fs"
+import { Effect } from "effect"
+import { spawn, spawnSync } from "node:child_process"
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import manifest from "../../package.json" with { type: "json" }
+import { own } from "../support/Children.ts"
+import { current } from "../support/cli/Backups.ts"
+import * as Postgres from "../support/Postgres.ts"
+import * as Process from "../support/Process.ts"
 
 const scripts = fileURLToPath(new URL("../../scripts", import.meta.url))
 
@@ -17,3 +22,29 @@ it("npm run demo says in one line that it needs the packages for development", (
   assert.strictEqual(ran.status, 1)
   assert.match(ran.stderr, /^The demo needs the packages for development, [^\n]*\n$/)
 })
+
+/** `npm run dev` on a database and a folder that does not exist. */
+const develop = (cwd: string, DATABASE_URL: string) => {
+  const child = spawn(process.execPath, [join(scripts, "dev.ts")], {
+    cwd,
+    env: { PATH: process.env["PATH"], DATABASE_URL, DATA_DIR: "new/data", PORT: "0" },
+    stdio: ["ignore", "pipe", "inherit"]
+  })
+  let output = ""
+  child.stdout.on("data", (chunk) => (output += String(chunk)))
+  return { output: () => output, ...own(child) }
+}
+
+it.live("npm run dev makes its data folder, and keeps its key there", () =>
+  Effect.gen(function* () {
+    const url = yield* current
+    yield* Effect.promise(async () => {
+      const { folder, remove } = Process.dataFolder()
+      const { output, stop } = develop(folder, url)
+      const key = await Process.until("the key is printed", () => /for development: (wp_\w+)/.exec(output())?.[1])
+      assert.strictEqual(readFileSync(join(folder, "new/data/dev-key"), "utf8"), `${key}\n`)
+      assert.strictEqual(await stop(), 0)
+      remove()
+    })
+  }).pipe(Effect.provide(Postgres.database))
+)
