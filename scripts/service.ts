@@ -1,5 +1,5 @@
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Console, Effect, FileSystem, Layer, Option, Path, type Scope, Stream } from "effect"
+import { Console, Effect, FileSystem, Layer, LogLevel, Option, Path, type Scope, Stream } from "effect"
 import { ChildProcess } from "effect/process"
 import * as Database from "../src/cli/Database.ts"
 import { Settings } from "../src/settings/Config.ts"
@@ -48,11 +48,17 @@ export const serve = <E, R>(options: {
   readonly onServing: (url: string) => Effect.Effect<void, E, R>
 }) =>
   Effect.gen(function* () {
-    const { isWatched = false, quiet = false } = options
+    const { isWatched = false } = options
+    // The service logs its URL at this level. Its other lines of this level are not printed.
+    const isAboveInfo = LogLevel.getOrdinal((yield* Settings).LOG_LEVEL) > LogLevel.getOrdinal("Info")
+    const quiet = isAboveInfo || options.quiet === true
     const pretty = !quiet && process.stdout.isTTY && (process.env["LOG_FORMAT"] ?? "auto") === "auto"
     const child = yield* ChildProcess.make(process.execPath, program(isWatched), {
       extendEnv: true,
-      env: pretty ? { LOG_FORMAT: "pretty" } : quiet ? { LOG_FORMAT: "json" } : {},
+      env: {
+        ...(isAboveInfo ? { LOG_LEVEL: "info" } : {}),
+        ...(pretty ? { LOG_FORMAT: "pretty" } : quiet ? { LOG_FORMAT: "json" } : {})
+      },
       stdin: "ignore",
       stdout: "pipe",
       stderr: "inherit",

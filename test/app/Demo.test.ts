@@ -27,7 +27,7 @@ it("npm run demo says in one line that it needs the packages for development", (
 const develop = (cwd: string, DATABASE_URL: string) => {
   const child = spawn(process.execPath, [join(scripts, "dev.ts")], {
     cwd,
-    env: { PATH: process.env["PATH"], DATABASE_URL, DATA_DIR: "new/data", PORT: "0" },
+    env: { PATH: process.env["PATH"], DATABASE_URL, DATA_DIR: "new/data", PORT: "0", LOG_LEVEL: "error" },
     stdio: ["ignore", "pipe", "inherit"]
   })
   let output = ""
@@ -35,7 +35,7 @@ const develop = (cwd: string, DATABASE_URL: string) => {
   return { output: () => output, ...own(child) }
 }
 
-it.live("npm run dev makes its data folder, and keeps its key there", () =>
+it.live("npm run dev prints its key, which is kept in its data folder, whatever LOG_LEVEL is", () =>
   Effect.gen(function* () {
     const url = yield* current
     yield* Effect.promise(async () => {
@@ -43,6 +43,7 @@ it.live("npm run dev makes its data folder, and keeps its key there", () =>
       const { output, stop } = develop(folder, url)
       const key = await Process.until("the key is printed", () => /for development: (wp_\w+)/.exec(output())?.[1])
       assert.strictEqual(readFileSync(join(folder, "new/data/dev-key"), "utf8"), `${key}\n`)
+      assert.notInclude(output(), `"level":"INFO"`)
       assert.strictEqual(await stop(), 0)
       remove()
     })
