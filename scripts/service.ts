@@ -79,10 +79,14 @@ export const serve = <E, R>(options: {
     return yield* child.exitCode
   })
 
-/** Runs a script around a service and sets the exit code; an interruption counts as success. */
+/**
+ * Runs a script around a service and sets the exit code; an interruption counts as success. A terminal that closes stops it as well,
+ * or the service, which is not among the processes of the terminal, would go on.
+ */
 export const runMain = <E extends Startup.StartError>(
   script: Effect.Effect<number, E, Settings | ApiKeys | NodeServices.NodeServices | Scope.Scope>
-) =>
+) => {
+  process.once("SIGHUP", () => process.kill(process.pid, "SIGTERM"))
   Effect.andThen(
     EnvFile.load,
     script.pipe(Effect.scoped, Effect.provide(Layer.merge(Database.keys, Settings.layer)))
@@ -96,3 +100,4 @@ export const runMain = <E extends Startup.StartError>(
     Effect.provide(NodeServices.layer),
     NodeRuntime.runMain({ teardown: StandardOutput.teardown })
   )
+}

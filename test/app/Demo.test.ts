@@ -32,19 +32,22 @@ const develop = (cwd: string, DATABASE_URL: string) => {
   })
   let output = ""
   child.stdout.on("data", (chunk) => (output += String(chunk)))
-  return { output: () => output, ...own(child) }
+  return { child, output: () => output, ...own(child) }
 }
 
-it.live("npm run dev prints its key, which is kept in its data folder, whatever LOG_LEVEL is", () =>
+it.live("npm run dev prints its key whatever LOG_LEVEL is, and stops the service when its terminal is closed", () =>
   Effect.gen(function* () {
     const url = yield* current
     yield* Effect.promise(async () => {
       const { folder, remove } = Process.dataFolder()
-      const { output, stop } = develop(folder, url)
+      const { child, exited, output } = develop(folder, url)
       const key = await Process.until("the key is printed", () => /for development: (wp_\w+)/.exec(output())?.[1])
       assert.strictEqual(readFileSync(join(folder, "new/data/dev-key"), "utf8"), `${key}\n`)
       assert.notInclude(output(), `"level":"INFO"`)
-      assert.strictEqual(await stop(), 0)
+      const [service] = Process.childrenOf(child.pid!, "main.ts")
+      child.kill("SIGHUP")
+      assert.strictEqual(await exited, 0)
+      assert.isFalse(Process.isRunning(service!))
       remove()
     })
   }).pipe(Effect.provide(Postgres.database))
