@@ -8,8 +8,8 @@ const failureOf = (error: unknown): Option.Option<SettingsError> =>
     : Option.some(new SettingsError({ message: `.env cannot be read: ${String(error)}` }))
 
 /**
- * Sets the variables of the file `.env` in the working directory, if there is one; variables that are set win. Runs before
- * anything reads a setting.
+ * Sets the variables of the file `.env` in the working directory, if there is one; variables of the environment win, also
+ * empty ones. Runs before anything reads a setting.
  */
 export const load = Effect.try({ try: () => process.loadEnvFile(), catch: failureOf }).pipe(
   Effect.catch(Option.match({ onNone: () => Effect.void, onSome: (error) => Effect.fail(error) }))

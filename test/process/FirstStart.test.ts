@@ -15,10 +15,13 @@ const linesOf = (service: Process.Service) =>
     .filter((line) => line !== "")
 
 describe("the first start", () => {
-  it("reads .env in the working directory below the environment, and reports variables that look like misspelt settings", async () => {
+  it("reads .env in the working directory below the environment, empty variables included, and reports variables that look like misspelt settings", async () => {
     const DATA_DIR = join(folder, "env-file")
-    writeFileSync(join(folder, ".env"), "PUBLIC_URL=http://from-file.example\nPORT=99999\nS3_BUCKETT=files\n")
-    await using service = await Process.start({ DATA_DIR }, [], { cwd: folder })
+    writeFileSync(
+      join(folder, ".env"),
+      "PUBLIC_URL=http://from-file.example\nPORT=99999\nCDN_URL=wrong\nS3_BUCKETT=files\n"
+    )
+    await using service = await Process.start({ DATA_DIR, CDN_URL: "" }, [], { cwd: folder })
     assert.strictEqual(service.url, "http://from-file.example")
     assert.include(service.output(), "S3_BUCKETT is not a setting; did you mean S3_BUCKET?")
     assert.strictEqual(await service.stop(), 0)
