@@ -28,6 +28,11 @@ const validate = async (text: string) => {
   return ran
 }
 
+it("deploy/kubernetes.yaml asks for no scrape without the token that its instances need for one", () => {
+  assert.include(manifest, "METRICS_TOKEN: ")
+  assert.notInclude(manifest, "prometheus.io/scrape")
+})
+
 describe("deploy/kubernetes.yaml", () => {
   beforeAll(install, 600_000)
 
