@@ -58,22 +58,36 @@ const recordExit = (child: ChildProcessSpawner.ChildProcessHandle) =>
     })
   )
 
+/** Prints the output of a worker in whole lines. Processes that write to one pipe would tear the lines of each other. */
+const print = (output: ChildProcessSpawner.ChildProcessHandle["stdout"]) =>
+  output.pipe(
+    Stream.decodeText,
+    Stream.splitLines,
+    Stream.mapArray((lines) => [`${lines.join("\n")}\n`]),
+    Stream.runForEach((lines) => Effect.sync(() => void process.stdout.write(lines))),
+    Effect.ignore
+  )
+
 /** Runs a worker and returns its exit code. */
 const runWorker = Effect.fnUntraced(function* (port: number, served: Deferred.Deferred<void, WorkerEndedError>) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const { path } = yield* Database
   const spawned = yield* Deferred.make<ChildProcessSpawner.ChildProcessHandle>()
-  yield* Effect.addFinalizer((exit) =>
-    Exit.hasInterrupts(exit) && Deferred.isDoneUnsafe(spawned)
-      ? Effect.flatMap(Deferred.await(spawned), recordExit)
-      : Effect.void
+  const printed = yield* Deferred.make<void>()
+  yield* Effect.addFinalizer(
+    Effect.fnUntraced(function* (exit) {
+      if (!Deferred.isDoneUnsafe(spawned)) return
+      if (Exit.hasInterrupts(exit)) yield* recordExit(yield* Deferred.await(spawned))
+      // Its last lines can arrive after its end.
+      yield* Effect.timeoutOption(Effect.interruptible(Deferred.await(printed)), "1 second")
+    })
   )
   const child = yield* spawner.spawn(
     ChildProcess.make(process.execPath, [...process.execArgv, entry, ...(path === undefined ? [] : [path])], {
       env: { PORT: String(port) },
       extendEnv: true,
       stdin: { stream: Stream.never },
-      stdout: "inherit",
+      stdout: process.stdout.isTTY ? "inherit" : "pipe",
       stderr: "inherit",
       additionalFds: { [`fd${readyFd}`]: { type: "output" } },
       killSignal: "SIGTERM",
@@ -82,6 +96,7 @@ const runWorker = Effect.fnUntraced(function* (port: number, served: Deferred.De
     })
   )
   yield* Deferred.succeed(spawned, child)
+  yield* Effect.forkDetach(Effect.ensuring(print(child.stdout), Deferred.succeed(printed, undefined)))
   yield* Effect.forkScoped(
     Stream.runForEach(child.getOutputFd(readyFd), () => Deferred.succeed(served, undefined)).pipe(Effect.ignore)
   )

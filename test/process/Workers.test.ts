@@ -163,6 +163,32 @@ describe("workers", () => {
     assert.strictEqual(await service.exited, 0)
   })
 
+  it("lines of the log of two workers are whole when their pipe is full, and none is lost at a stop", async () => {
+    const service = await Process.start({ ...settings, WORKERS: "2", LOG_LEVEL: "debug" })
+    onTestFinished(() => void service.process.kill("SIGKILL"))
+    const output = service.process.stdout!
+    const closed = once(output, "close")
+    const count = 600
+    output.pause()
+    for (let sent = 0; sent < count; sent += 20) {
+      const some = Array.from({ length: 20 }, () => fetch(`${service.url}/${"x".repeat(2000)}`, { headers: alone }))
+      await Promise.all(some)
+    }
+    service.process.kill("SIGTERM")
+    output.resume()
+    assert.strictEqual(await service.exited, 0)
+    await closed
+    const messages = service
+      .output()
+      .trim()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { readonly message: string }).message)
+    assert.lengthOf(
+      messages.filter((message) => message.startsWith("GET /xxx")),
+      count
+    )
+  })
+
   it("workers do not share the port with another program", async () => {
     const other = createServer().listen(0, "127.0.0.1")
     await once(other, "listening")
