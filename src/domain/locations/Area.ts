@@ -20,10 +20,14 @@ export const earthRadius = 6_371_008.8
 
 const maxRadius = 20_000_000
 
-const number = /^[+-]?(?:\d{1,3}(?:\.\d{1,15})?|\.\d{1,15})$/
+const number = /^[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?$/i
 
+/** The number of a text as programs print it, `1e-7` as well. */
+const numberOf = (text: string): number => (number.test(text.trim()) ? Number(text) : Number.NaN)
+
+/** Degrees, rounded to a tenth of a nanometre: the square of a number such as 1e-200 is out of range in PostgreSQL. */
 const degrees = (text: string, maximum: number): number => {
-  const value = number.test(text.trim()) ? Number(text) : Number.NaN
+  const value = Number(numberOf(text).toFixed(15))
   return Math.abs(value) <= maximum ? value : Number.NaN
 }
 
@@ -49,8 +53,8 @@ export const Radius = parameter<{ readonly metres: number }>({
   description: "How far the locations of `near` are at most, in `m`, `km` or `mi`.",
   example: "5km",
   parse: (text) => {
-    const [, value = "", unit = ""] = /^\s*(\d{1,8}(?:\.\d{1,9})?)\s*(m|km|mi)\s*$/.exec(text) ?? []
-    const metres = Number(value) * (metresIn[unit] ?? Number.NaN)
+    const [, value = "", unit = ""] = /^(.*?)(km|mi|m)$/.exec(text.trim()) ?? []
+    const metres = numberOf(value) * (metresIn[unit] ?? Number.NaN)
     return metres > 0 && metres <= maxRadius ? { metres } : undefined
   },
   print: ({ metres }) => `${metres}m`

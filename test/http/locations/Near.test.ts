@@ -232,6 +232,37 @@ layer(TestServer.layer(), { excludeTestServices: true })("places", (it) => {
     })
   )
 
+  it.effect("places, bounds and radii are numbers as programs print them, with any decimals and exponents", () =>
+    Effect.gen(function* () {
+      const identifier = unique("precise")
+      const uuid = yield* create({ identifier, coordinates: { latitude: 0, longitude: 0 } })
+      const found = (query: string) =>
+        Effect.map(listed(`${query}&filter=identifier:equals:${identifier}`), ({ data }) => data)
+      for (const near of [
+        "0.0000542654915613,-0.00012411117553710939",
+        "1e-7,-1E-7",
+        ".5e-6,+5e-07",
+        "5e-324,-1e-200",
+        ...Array.from({ length: 50 }, () => `${random() - 0.5},${random() / 1e7}`)
+      ]) {
+        for (const radius of ["", "&radius=1770278.4000000001m", "&radius=1234.5678901234567km", "&radius=2e%2B06m"])
+          assert.deepStrictEqual(
+            (yield* found(`near=${near}${radius}`)).map((row) => row.uuid),
+            [uuid],
+            near + radius
+          )
+        const { status, text } = yield* send("GET", `/v1/locations/resolve?postalCode=3511&near=${near}`)
+        assert.strictEqual(status, 200, text)
+      }
+      for (const radius of ["5e-324m", "1e-310m"])
+        assert.deepStrictEqual(yield* found(`near=0,0.5&radius=${radius}`), [], radius)
+      assert.deepStrictEqual(yield* found("near=0,0.5&radius=1.2345678901234567km"), [])
+      const places = (query: string) => Effect.map(found(query), (data) => data.map((row) => row.uuid))
+      assert.deepStrictEqual(yield* places("bounds=-1e-7,-0.12411117553710939,5e-324,1e-200"), [uuid])
+      assert.deepStrictEqual(yield* places("bounds=1e-7,-0.12411117553710939,51.50542654915613,1e1"), [])
+    })
+  )
+
   it.effect("parameters that are malformed or contradict answer 400 and name what would be right", () =>
     Effect.gen(function* () {
       for (const [query, problem] of [
@@ -240,11 +271,20 @@ layer(TestServer.layer(), { excludeTestServices: true })("places", (it) => {
         ["near=52,181", "near invalidFormat"],
         ["near=52,5,1", "near invalidFormat"],
         ["near=a,b", "near invalidFormat"],
+        ["near=90.00000000000001,5", "near invalidFormat"],
+        ["near=1e2,5", "near invalidFormat"],
+        ["near=1e400,5", "near invalidFormat"],
+        ["near=0x10,5", "near invalidFormat"],
+        ["near=1e,5", "near invalidFormat"],
+        ["near=52.,5", "near invalidFormat"],
         ["near=", "near invalidFormat"],
         ["near=52,5&radius=5", "radius invalidFormat"],
         ["near=52,5&radius=0km", "radius invalidFormat"],
         ["near=52,5&radius=20001km", "radius invalidFormat"],
         ["near=52,5&radius=-1km", "radius invalidFormat"],
+        ["near=52,5&radius=1e-400km", "radius invalidFormat"],
+        ["near=52,5&radius=km", "radius invalidFormat"],
+        ["near=52,5&radius=20000000.000000004m", "radius invalidFormat"],
         ["radius=5km", "radius notAllowed"],
         ["sortBy=distance", "sortBy notAllowed"],
         ["near=52,5&sortOrder=desc", "sortOrder notAllowed"],
