@@ -1,7 +1,7 @@
 import { CliOutput } from "effect/cli"
 import { Array as Arr, Predicate } from "effect"
 import type { Json } from "../../domain/files/Json.ts"
-import { guard } from "../../domain/files/Rows.ts"
+import * as Rows from "../../domain/files/Rows.ts"
 
 /** The value at a dotted path. */
 export const valueAt = (record: Json, path: string): unknown =>
@@ -75,8 +75,8 @@ export const cardText = (record: Json): string => {
 
 const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
-/** Records as CSV; cells that a spreadsheet would execute are guarded as in an export. */
+/** Records as CSV, with the cells of an export. */
 export const csv = (records: ReadonlyArray<Json>, fields: ReadonlyArray<string>): string =>
-  [fields, ...records.map((record) => fields.map((field) => guard(textOf(valueAt(record, field)))))]
+  [fields, ...records.map((record) => fields.map((field) => Rows.write(valueAt(record, field))))]
     .map((cells) => Arr.map(cells, quoted).join(","))
     .join("\n")

@@ -72,11 +72,13 @@ export const unguard = (cell: string): string => cell.replaceAll(/(?<=^|[;\r\n])
 const at = (value: unknown, segments: ReadonlyArray<string>): unknown =>
   segments.reduce<unknown>((inner, segment) => (Predicate.isObject(inner) ? inner[segment] : undefined), value)
 
-const write = (value: unknown): string => {
+/** The cell of a value; objects, and lists of them, are JSON. */
+export const write = (value: unknown): string => {
   if (value === undefined || value === null) return ""
-  if (Array.isArray(value)) return guard(joinList(value))
   // Negative numbers are not guarded: with an apostrophe they would become text.
-  return Predicate.isString(value) ? guard(value) : JSON.stringify(value)
+  if (Predicate.isNumber(value)) return JSON.stringify(value)
+  if (Array.isArray(value) && !value.some(Predicate.isObjectOrArray)) return guard(joinList(value))
+  return guard(Predicate.isString(value) ? value : JSON.stringify(value))
 }
 
 /** The cells of an encoded record, one for each column. */

@@ -56,4 +56,16 @@ describe("tables of records", () => {
       'name,address.city,open\n"\'=1+1, ""x""","A\nB",'
     )
   })
+
+  it("CSV has the cells of an export: negative numbers as numbers, and elements of lists with ; between them", () => {
+    const place = { coordinates: { latitude: -33.92, longitude: -1e-7 }, postalCodes: ["8001", "=8;-8"], open: true }
+    const hours = { monday: [{ from: "09:00", note: "x;=1" }] }
+    assert.strictEqual(
+      csv([{ ...place, hours }], ["coordinates.latitude", "coordinates.longitude", "postalCodes", "open", "hours"]),
+      [
+        "coordinates.latitude,coordinates.longitude,postalCodes,open,hours",
+        `-33.92,-1e-7,8001;'=8\\;'-8,true,"{""monday"":[{""from"":""09:00"",""note"":""x;'=1""}]}"`
+      ].join("\n")
+    )
+  })
 })
