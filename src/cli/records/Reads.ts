@@ -1,7 +1,8 @@
-import { Console, Effect, Option } from "effect"
+import { Console, Effect, Option, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
 import { FetchHttpClient } from "effect/http"
 import type { Operation } from "../../api/Operations.ts"
+import { PlanResource } from "../../domain/plans/Plan.ts"
 import * as Connection from "../Connection.ts"
 import * as Progress from "../Progress.ts"
 import { described, listOf, pathOf, queryFlags, type Query, record, sent, uuidOf, verbCommand } from "./Contract.ts"
@@ -13,6 +14,8 @@ const selected = ({ query }: Operation, { fields }: Pick<Output.Input, "fields">
   query.some(({ name }) => name === "fields") && Option.isSome(fields)
     ? [["fields", fields.value.replaceAll(/\.\d+(?=[.,]|$)/g, "")] as const]
     : []
+
+const isExported = Schema.is(PlanResource)
 
 /** Prints a page of a list, with how many there are of all. */
 const printPage = Effect.fnUntraced(function* (
@@ -29,8 +32,9 @@ const printPage = Effect.fnUntraced(function* (
   yield* Output.print(output, operation, records, false)
   const total = Service.totalOf(answer)
   if (total > records.length) {
+    const all = isExported(operation.resource) ? ", waypost export writes all" : ""
     yield* Console.error(
-      `${Progress.count(records.length)} of ${Progress.count(total)}; --page and --limit show others, waypost export writes all`
+      `${Progress.count(records.length)} of ${Progress.count(total)}; --page and --limit show others${all}`
     )
   }
 })
@@ -56,13 +60,8 @@ const searching = (operation: Operation) =>
       ...Output.flags,
       ...Connection.flags
     },
-    Effect.fnUntraced(function* ({ key, query, url, words, ...output }) {
-      const answer = yield* Service.call({ key, url })({
-        method: "GET",
-        path: operation.path,
-        query: [["search", words.join(" ")], ...sent(query), ...selected(operation, output)]
-      })
-      yield* Output.print(output, operation, Service.recordsOf(answer), false)
+    Effect.fnUntraced(function* ({ words, ...input }) {
+      yield* printPage(input, operation, [["search", words.join(" ")]])
     })
   )
 

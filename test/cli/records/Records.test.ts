@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
-import { closeSync, openSync, writeFileSync } from "node:fs"
+import { closeSync, mkdirSync, openSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import { operations } from "../../../src/api/Operations.ts"
@@ -14,7 +14,7 @@ let env: Record<string, string>
 
 beforeAll(async () => {
   service = await Process.start({ DATA_DIR: folder })
-  env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: Process.firstKey(service) }
+  env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: Process.firstKey(service), XDG_STATE_HOME: join(folder, "state") }
 })
 afterAll(async () => {
   await service?.stop()
@@ -102,6 +102,27 @@ describe("commands on records", () => {
   it("search finds assets by words", async () => {
     const { out } = await waypost(["search", "assets", "no", "such", "words", "--locale", "en"], env)
     assert.deepStrictEqual(JSON.parse(out), [])
+  })
+
+  it("a page of a list or a search says how many records there are, and names the export of those that have one", async () => {
+    const cakes = join(folder, "cakes")
+    mkdirSync(cakes)
+    for (const name of ["one", "two", "three"]) writeFileSync(join(cakes, `Taart ${name}.txt`), name)
+    await succeeds("upload", cakes)
+    for (const args of [
+      ["search", "assets", "taart"],
+      ["list", "assets"]
+    ]) {
+      const { code, err, out } = await waypost([...args, "--limit", "2"], env)
+      assert.deepStrictEqual([code, err], [0, "2 of 3; --page and --limit show others\n"], args[0])
+      assert.lengthOf(JSON.parse(out), 2)
+    }
+    const { err } = await waypost(["search", "assets", "taart", "one"], env)
+    assert.strictEqual(err, "")
+    for (const name of ["North", "South"]) await succeeds("create", "groups", "--set", `name=${name}`)
+    const groups = await waypost(["list", "groups", "--limit", "1"], env)
+    assert.strictEqual(groups.err, "1 of 2; --page and --limit show others, waypost export writes all\n")
+    for (const name of ["North", "South"]) await succeeds("delete", "groups", name)
   })
 
   it("a mistake is answered with the nearest name", async () => {
