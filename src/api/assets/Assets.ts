@@ -85,7 +85,7 @@ export class AssetsApi extends HttpApiGroup.make("assets")
       operation(
         "read:assets",
         "Search assets",
-        "Finds assets by words, the best match first. Accents and case are ignored, and misspelt words match similar ones. With `locale` the translation of that locale is searched and listed first."
+        "Finds assets by words, the best match first. Accents and case are ignored, and misspelt words match similar ones. With `locale` the translation of that locale is searched and listed first, and options of meta tags are labelled in it."
       )
     ),
     HttpApiEndpoint.get("listMetaTags", "/meta-tags", {

@@ -7,6 +7,7 @@ import type { InvalidFilterError } from "../../domain/query/Filter.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import type { MetaTagDefinition } from "../../domain/assets/metaTags/MetaTag.ts"
 import { AssetCategories } from "./AssetCategories.ts"
+import { metaTagsSql } from "./AssetMetaTags.ts"
 import { Assets } from "./Assets.ts"
 import { collation } from "../../sql/Columns.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
@@ -130,7 +131,12 @@ const viewOf = (locale: string | undefined, within: ReadonlyArray<string> | unde
     return { key: sql`${locale === undefined ? sql`t.name` : nameIn(locale)} ${collation}` }
   },
   members:
-    locale === undefined ? undefined : { translations: sql`waypost_translations_for(t.translations, ${locale}::text)` },
+    locale === undefined
+      ? undefined
+      : {
+          translations: sql`waypost_translations_for(t.translations, ${locale}::text)`,
+          metaTags: metaTagsSql(sql`t.uuid`, locale)
+        },
   scope: within === undefined ? undefined : inCategories(within)
 })
 

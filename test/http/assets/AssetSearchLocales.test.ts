@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../../support/TestServer.ts"
-import { createAsset, createCategory } from "../../support/requests/AssetRequests.ts"
+import { createAsset, createCategory, createMetaTag } from "../../support/requests/AssetRequests.ts"
 import { send } from "../../support/requests/Requests.ts"
 
 type Query = Readonly<Record<string, string>>
@@ -77,6 +77,38 @@ layer(TestServer.layer(), { excludeTestServices: true })("Asset search in a loca
           assert.strictEqual(yield* order({ ...query, ...search }), expected, locale)
         }
       }
+    })
+  )
+
+  it.effect("options of meta tags are labelled in the requested locale, as for one asset", () =>
+    Effect.gen(function* () {
+      const translations = [
+        { locale: "en", label: "Winter sale" },
+        { locale: "nl", label: "Winteruitverkoop" }
+      ]
+      yield* createMetaTag({ key: "campaign", type: "select", options: [{ key: "w-1", translations }, { key: "s-1" }] })
+      const metaTags = [{ key: "campaign", value: "w-1" }]
+      const uuid = yield* createTranslated({ en: "Labelled poster", nl: "Affiche met label" }, { metaTags })
+      const labels = (query: Query) =>
+        Effect.map(ask({ filter: `uuid:equals:${uuid}`, ...query }), ({ data }) => data[0].metaTags[0].options[0].label)
+      for (const [locale, search, expected] of [
+        ["nl", "affiche", "Winteruitverkoop"],
+        ["nl-BE", "affiche", "Winteruitverkoop"],
+        ["en", "poster", "Winter sale"],
+        ["fr", "poster", "Winter sale"]
+      ] as const) {
+        const one = yield* send("GET", `/v1/assets/${uuid}/meta-tags?locale=${locale}`)
+        assert.strictEqual(one.body.data[0].options[0].label, expected, locale)
+        for (const query of [{}, { search }]) {
+          assert.strictEqual(yield* labels({ locale, include: "metaTags", ...query }), expected, locale)
+          assert.strictEqual(
+            yield* labels({ locale, include: "metaTags", fields: "metaTags.options.label", ...query }),
+            expected,
+            locale
+          )
+        }
+      }
+      assert.strictEqual(yield* labels({ include: "metaTags" }), "Winter sale")
     })
   )
 
