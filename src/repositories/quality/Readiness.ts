@@ -70,7 +70,8 @@ export class Readiness extends Context.Service<
         const total = sql`select count(*)::int ${from}`
         const scope = { name, where, total, found: sql`true` }
         const page = yield* list(withDefaults(request), { columns, scope })
-        // Of a list that is filtered by readiness alone, the total is one of the counts.
+        // Of a list that is filtered by readiness alone, the total is one of the counts. The other one is of a later statement,
+        // before which records may have been deleted.
         const known = readyAlone(request)
         const counted = !isCounted(request)
           ? sql`null`
@@ -78,7 +79,7 @@ export class Readiness extends Context.Service<
             ? sql`(select json_build_object('ready', count(*) filter (where ready), 'notReady', count(*) filter (where not ready))::text
                 from (select ${ready} as ready ${from} offset 0) each)`
             : sql`(select json_build_object(${known ? "ready" : "notReady"}::text, ${page.pagination.total}::int,
-                ${known ? "notReady" : "ready"}::text, (${total}) - ${page.pagination.total}::int)::text)`
+                ${known ? "notReady" : "ready"}::text, greatest((${total}) - ${page.pagination.total}::int, 0))::text)`
         const [counts] = yield* search((pool) =>
           Effect.orDie(
             pool<{ readonly found: boolean; readonly counts: Encoded<ReadinessCounts> | null }>`

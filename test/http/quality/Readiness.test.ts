@@ -1,5 +1,11 @@
+import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
+import { Statement } from "effect/sql"
+import * as Repositories from "../../../src/app/layers/Repositories.ts"
+import { ProductId } from "../../../src/domain/schema/ProductId.ts"
+import { Readiness } from "../../../src/repositories/quality/Readiness.ts"
+import { Sql } from "../../../src/sql/Sql.ts"
 import {
   activate,
   createGroup,
@@ -305,6 +311,28 @@ layer(TestServer.layer(), { excludeTestServices: true })("Readiness", (it) => {
       }
       assert.deepStrictEqual(seen, ["01", "23", "45", "6"])
     })
+  )
+
+  it.effect(
+    "no count is negative when branches are deleted between the statement of the page and that of the counts",
+    () =>
+      Effect.gen(function* () {
+        const branches = [yield* createLocation(), yield* createLocation()]
+        const product = ProductId.make(yield* productFor(branches, []))
+        const { pooled } = yield* Sql
+        const lists = yield* Readiness
+        const page = yield* Effect.provideService(
+          lists.ofProduct(product, { filter: [{ field: "ready", operator: "equals", value: true }] }),
+          Statement.CurrentTransformer,
+          (statement) =>
+            statement.compile()[0].includes("as counts")
+              ? Effect.as(Effect.orDie(pooled`delete from locations where uuid = any (${branches}::uuid[])`), statement)
+              : Effect.succeed(statement)
+        )
+        assert.strictEqual(page.pagination.total, 2)
+        assert.deepStrictEqual(JSON.parse(page.counts), { ready: 2, notReady: 0 })
+        assert.deepStrictEqual((yield* readiness("products", product)).counts, { ready: 0, notReady: 0 })
+      }).pipe(Effect.provide(Repositories.layer.pipe(Layer.provide([TestServer.publicUrl, NodeServices.layer]))))
   )
 
   it.effect(
