@@ -11,7 +11,8 @@ export const entityTag = (json: string | Uint8Array): string => `"${hash("sha1",
 
 /**
  * The entity tag of a page, which is weak because the order of members in equal records may differ. That of a list of
- * relations begins with the tag of the whole set, so that any page of it is a precondition for the replacement of the set.
+ * relations begins with the tag of the whole set, so that any page of it is a precondition for the replacement of the set,
+ * but for one with a selection of members.
  */
 export const pageTag = (page: Uint8Array, setTag: string | undefined): string =>
   setTag === undefined ? `W/${entityTag(page)}` : `W/"${setTag}.${entityTag(page).slice(1)}`
@@ -31,7 +32,7 @@ const failed = (message: string) => Effect.die(new PreconditionFailedError({ mes
 /** Ends the request with 412, because the precondition is none of the current set of relations. */
 export const setChanged = (list: string): Effect.Effect<never> =>
   failed(
-    `The relations have changed, or \`If-Match\` is not an ETag of ${list}; read that list again and repeat the request`
+    `The relations have changed, or \`If-Match\` is not an ETag of ${list}; read that list again without \`fields\` and \`include\`, and repeat the request`
   )
 
 /** Ends the request with 412 unless `json`, the current answer to a read, meets the precondition. */

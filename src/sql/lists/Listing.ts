@@ -190,7 +190,7 @@ export const make = Effect.fnUntraced(function* <A>(options: ListSql.ListOptions
     const answer: EncodedPage<A> = {
       data,
       pagination: paginationOf(request, limit, page, total, last && Keyset.encode(last, list)),
-      ...(setTag === null ? {} : { setTag })
+      ...(setTag === null || !isDefault(request) ? {} : { setTag })
     }
     return found ? Option.some(answer) : Option.none()
   })

@@ -119,6 +119,22 @@ layer(TestServer.layer(), { excludeTestServices: true })("Preconditions of membe
     })
   )
 
+  it.effect.each(directions)(
+    "the tag of a list of the $member of $owner with fields or include is for If-None-Match only: a 412",
+    ({ member, owner }) =>
+      Effect.gen(function* () {
+        const { all, get, members, put, tagOf } = yield* stage(owner, member, 2)
+        yield* put(all, "*")
+        for (const query of ["fields=uuid", `include=${owner}`, `fields=uuid,${owner}.uuid&include=${owner}`]) {
+          const tag = yield* tagOf(query)
+          assert.strictEqual((yield* get(query, { "if-none-match": tag })).status, 304, query)
+          expectError(yield* put([], tag), 412, "PreconditionFailedError")
+        }
+        assert.sameMembers(yield* members, all)
+        assert.strictEqual((yield* put([], yield* tagOf())).status, 200)
+      })
+  )
+
   it.effect("the set of the members of a group that is stored is the one of its rows", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
