@@ -69,8 +69,8 @@ const exportCommand = (resource: Resource) =>
       },
       Effect.fnUntraced(function* ({ file, filter, format }) {
         const client = yield* Client
-        const conditions =
-          filter === "" ? [] : yield* Effect.fromResult(Filter.parse(filterableOf(resource.record), filter))
+        const fields = filterableOf(resource.listed ?? resource.record)
+        const conditions = filter === "" ? [] : yield* Effect.fromResult(Filter.parse(fields, filter))
         const chosen = yield* formatFor(file, format)
         const write = Formats.write(chosen, resource)
         const list = resource.list(client, { flat: chosen === "csv" })

@@ -75,6 +75,7 @@ const statusesOf = (client: Client["Service"], slugs: ReadonlyArray<string>) => 
 export const posts = {
   name: "posts",
   record,
+  listed: Post,
   create,
   note: `Authors are usernames; an audience lists groups by name and locations by identifier. A published post is
 created as scheduled first. CSV cannot hold translations; use json or ndjson.`,

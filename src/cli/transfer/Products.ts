@@ -66,6 +66,7 @@ type Row = typeof create.Type
 export const products = {
   name: "products",
   record,
+  listed: Product,
   create,
   note: `A variant names its parent by identifier, in any order of the rows, and its options as size=m. In json and ndjson a
 product has its modules, { "price": { … }, "stock": null }: each is replaced as a whole, null removes it, absent ones do not

@@ -40,6 +40,8 @@ interface Planned {
 export interface Resource<Record = unknown, Create = unknown> {
   readonly name: PlanResource
   readonly record: Schema.Codec<Record, Json>
+  /** The record of the list, whose fields a filter names; default: `record`. */
+  readonly listed?: Schema.Top
   readonly create: Schema.Codec<Create, Json> & Shaped
   /** Notes on the files of this resource, for the help. */
   readonly note?: string

@@ -41,6 +41,7 @@ export const locations = resource({
 const users = resource({
   name: "users",
   record: Schema.Struct({ ...User.fields, locations: Relations.names }),
+  listed: User,
   create: Schema.Struct({
     ...UserCreate.fields,
     locations: Schema.optionalKey(Relations.names),
@@ -62,6 +63,7 @@ const users = resource({
 export const groups = resource({
   name: "groups",
   record: Schema.Struct({ ...Group.fields, users: Relations.names, locations: Relations.names }),
+  listed: Group,
   create: Schema.Struct({
     ...GroupCreate.fields,
     users: Schema.optionalKey(Relations.names),

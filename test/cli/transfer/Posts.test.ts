@@ -161,6 +161,17 @@ describe("waypost import and export of posts", () => {
     assert.lengthOf(await list("/v1/posts?filter=slug:startsWith:x-"), 0)
   })
 
+  it("an export of posts takes a filter by the name of an author", async () => {
+    assert.strictEqual((await imported(rows.slice(2, 3))).code, 0)
+    const exportedBy = async (filter: string) => {
+      const { code, err, out } = await waypost(["export", "posts", "-", "--format", "json", "--filter", filter], env)
+      assert.strictEqual(code, 0, err)
+      return (JSON.parse(out) as ReadonlyArray<Json>).map(({ slug }) => slug)
+    }
+    assert.include(await exportedBy("author.name:startsWith:Anna"), "c-published")
+    assert.deepStrictEqual(await exportedBy("author.name:startsWith:Zoë"), [])
+  })
+
   it("a CSV export or import of posts fails because CSV cannot hold translations, and writes no file", async () => {
     const path = join(folder, "posts.csv")
     const written = await waypost(["export", "posts", path], env)

@@ -196,6 +196,23 @@ describe("waypost import and export of products", () => {
     assert.include(err, 'Unknown column "price.amountMinor"')
   })
 
+  it("an export takes the filters of the list, which name the members of the API and not those of the file", async () => {
+    await imported(file("filtered.ndjson", shop))
+    const { uuid } = await find("SHIRT")
+    const run = (filter: string) => waypost(["export", "products", "-", "--format", "ndjson", "--filter", filter], env)
+    const identifiers = async (filter: string) => {
+      const { code, err, out } = await run(filter)
+      assert.strictEqual(code, 0, err)
+      return rowsOf(out).map(({ identifier }) => identifier)
+    }
+    assert.deepStrictEqual(await identifiers(`parentUuid:equals:${String(uuid)}`), ["SHIRT-L", "SHIRT-M"])
+    assert.include(await identifiers("modules.module:equals:price"), "SHIRT")
+    assert.deepStrictEqual(await identifiers("optionValues.value:equals:l,modules.active:equals:true"), ["SHIRT-L"])
+    const { code, err } = await run("parent:equals:SHIRT")
+    assert.strictEqual(code, 1)
+    assert.include(err, 'Unknown filter field "parent"')
+  })
+
   it("of product rows with one identifier the first is imported, also when it is deferred, and the others are rejected", async () => {
     const variant = (name: string) => ({ ...variants[1], identifier: "LATE-V", parent: "LATE", name })
     const path = file("late.ndjson", [
