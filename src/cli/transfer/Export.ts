@@ -3,6 +3,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { randomUUID } from "node:crypto"
 import { Client } from "../../client/Client.ts"
 import * as Filter from "../../domain/query/Filter.ts"
+import * as Rows from "../../domain/files/Rows.ts"
 import { filterableOf } from "../../domain/query/FilterFields.ts"
 import * as Connection from "../Connection.ts"
 import * as Formats from "./Formats.ts"
@@ -32,6 +33,9 @@ const description = (resource: Resource) => `Writes ${resource.name}, oldest fir
 
 In CSV files, an apostrophe is put before = + - @ TAB or CR at the beginning of a cell, and behind ";" or a line break,
 so that spreadsheets do not execute what follows as a formula; import removes it. Numbers are unchanged.`
+
+const hasValue = (value: unknown) =>
+  value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)
 
 interface Count {
   done: number
@@ -75,11 +79,18 @@ const exportCommand = (resource: Resource) =>
         const write = Formats.write(chosen, resource)
         const list = resource.list(client, { flat: chosen === "csv" })
         const count: Count = { done: 0, total: undefined }
+        const lost = new Set<string>()
+        const lossy = chosen === "csv" ? Rows.withoutColumn(resource.create) : []
         const records = WholeList.read(resource, list, conditions, (total) => {
           count.total = total
         })
         const { seconds } = yield* records.pipe(
-          Stream.tap(() => Effect.sync(() => void count.done++)),
+          Stream.tap((record) =>
+            Effect.sync(() => {
+              count.done++
+              for (const member of lossy) if (hasValue(record[member])) lost.add(member)
+            })
+          ),
           write,
           save(file),
           Progress.show(() => ({ done: count.done, fraction: count.total ? count.done / count.total : undefined })),
@@ -88,6 +99,11 @@ const exportCommand = (resource: Resource) =>
         if (file !== "-") {
           yield* Console.log(
             `${resource.name}: ${Progress.count(count.done)} exported to ${file} in ${seconds.toFixed(1)} s`
+          )
+        }
+        if (lost.size > 0) {
+          yield* Console.error(
+            `The export lacks the ${[...lost].toSorted().join(", ")} of ${resource.name}, which CSV cannot hold; use json or ndjson`
           )
         }
       })

@@ -1,5 +1,6 @@
 import { Array as Arr, Predicate, type Schema, SchemaAST } from "effect"
 import { type Field, fieldsOf } from "../query/FilterFields.ts"
+import { fieldsOf as membersOf, markerOf, type Shaped } from "../write/Markers.ts"
 import { isJsonNumber } from "./Json.ts"
 
 /**
@@ -50,6 +51,14 @@ export const missingFrom = (record: Schema.Top): ReadonlyArray<string> => {
   const held = new Set(columnsOf(record).map(({ segments }) => segments[0]))
   return propertiesOf(record).flatMap(({ name, type }) =>
     SchemaAST.isOptional(type) || held.has(String(name)) ? [] : [String(name)]
+  )
+}
+
+/** Members that can be sent and that no column can hold. */
+export const withoutColumn = (create: Schema.Top & Shaped): ReadonlyArray<string> => {
+  const held = new Set(columnsOf(create).map(({ segments }) => segments[0]))
+  return Object.entries(membersOf(create)).flatMap(([name, member]) =>
+    held.has(name) || markerOf(member).readOnly === true ? [] : [name]
   )
 }
 

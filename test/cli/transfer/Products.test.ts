@@ -196,6 +196,24 @@ describe("waypost import and export of products", () => {
     assert.include(err, 'Unknown column "price.amountMinor"')
   })
 
+  it("an export to CSV names the members that records have and the file cannot hold", async () => {
+    await imported(file("lossy.ndjson", shop))
+    const run = async (resource: string, ...options: ReadonlyArray<string>) => {
+      const { code, err } = await waypost(["export", resource, "-", ...options], env)
+      assert.strictEqual(code, 0, err)
+      return err
+    }
+    const line = "The export lacks the translations of products, which CSV cannot hold; use json or ndjson\n"
+    assert.strictEqual(await run("products", "--format", "csv"), line)
+    assert.strictEqual(await run("products", "--format", "ndjson"), "")
+    assert.strictEqual(await run("products", "--format", "csv", "--filter", "identifier:startsWith:SHIRT"), "")
+    assert.strictEqual(await run("locations", "--format", "csv"), "")
+    const hours = { timezone: "Europe/Amsterdam", openingHours: [{ day: 1, opens: "09:00", closes: "17:00" }] }
+    const opened = file("opened.ndjson", [{ name: "Opened", identifier: "OPENED", ...hours }])
+    assert.include((await waypost(["import", "locations", opened], env)).out, "1 created")
+    assert.include(await run("locations", "--format", "csv"), "lacks the openingHours of locations,")
+  })
+
   it("an export takes the filters of the list, which name the members of the API and not those of the file", async () => {
     await imported(file("filtered.ndjson", shop))
     const { uuid } = await find("SHIRT")
