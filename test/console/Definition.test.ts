@@ -110,6 +110,13 @@ describe("what the console takes from the definition", () => {
     )
   })
 
+  it("asks in no form for the name of another record, which only keys that may read the record are answered", () => {
+    const named = (roots: unknown) =>
+      nodesIn(roots).filter(({ description }) => /^For keys with `?read:/.test(String(description)))
+    assert.isAbove(named(schemas).length, 10)
+    assert.deepStrictEqual(named([forms, definitions]), [])
+  })
+
   it("has no reference in a form that leads nowhere, no null and no member that only the service writes", () => {
     const nodes = nodesIn([forms, definitions])
     assert.isAbove(nodes.length, 500)

@@ -3,6 +3,7 @@ import { distinct } from "../schema/Distinct.ts"
 import { GroupId } from "./Group.ts"
 import { LocationId } from "../locations/Location.ts"
 import { references, visibleName } from "../write/Markers.ts"
+import * as Shape from "../write/Shape.ts"
 
 const maxGroups = 1000
 const maxLocations = 10_000
@@ -28,7 +29,7 @@ export type Audience = typeof Audience.Type
 
 export interface Reference<Id> {
   readonly uuid: Id
-  readonly name?: string
+  readonly name?: unknown
 }
 
 /** References as they are written: only the uuid counts, and only once. */
@@ -38,8 +39,8 @@ const written = <Id extends string>(item: Schema.Codec<Reference<Id>, unknown>, 
 /** Whom something is for, as it is written: absent members stay as they are, lists are replaced whole. */
 export const AudienceWrite = Schema.Struct({
   authorizationType: Schema.optionalKey(AuthorizationType),
-  groups: written(Group, maxGroups, "groups"),
-  locations: written(Location, maxLocations, "locations")
+  groups: written(Shape.create(Group), maxGroups, "groups"),
+  locations: written(Shape.create(Location), maxLocations, "locations")
 }).annotate({ identifier: "PartialAudience" })
 export type AudienceWrite = typeof AudienceWrite.Type
 
