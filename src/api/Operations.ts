@@ -1,6 +1,6 @@
 import { Context, Schema, SchemaAST } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
-import { type Field, fieldsOf } from "../domain/query/FilterFields.ts"
+import { type Field, fieldsOf, filterable } from "../domain/query/FilterFields.ts"
 import { Api } from "./Api.ts"
 
 /** What can be done with every kind of record in the same way. */
@@ -26,6 +26,8 @@ export interface Operation {
   readonly query: ReadonlyArray<Parameter>
   /** What the parameter `include` can name. */
   readonly included: ReadonlyArray<string>
+  /** The paths of the fields that the parameter `filter` can name. */
+  readonly filterable: ReadonlyArray<string>
   /** The schema of the body. */
   readonly payload: Schema.Top | undefined
   /** The values of a record that the answer has. */
@@ -41,13 +43,24 @@ export interface Operation {
 
 const isVerb = (name: string): name is Verb => verbs.some((verb) => verb === name)
 
-const membersOf = (schema: Schema.Top | undefined): ReadonlyArray<Parameter> => {
-  const ast = schema === undefined ? undefined : SchemaAST.toEncoded(schema.ast)
+/** The query parameters by their names, each with its annotations. */
+const parametersOf = (query: Schema.Top | undefined) => {
+  const ast = query === undefined ? undefined : SchemaAST.toEncoded(query.ast)
   if (ast === undefined || !SchemaAST.isObjects(ast)) return []
-  return ast.propertySignatures.map(({ name, type }) => {
-    const description = Schema.resolveAnnotations(Schema.make(type))?.description
-    return { name: String(name), description: typeof description === "string" ? description : undefined }
+  return ast.propertySignatures.map(
+    ({ name, type }) => [String(name), Schema.resolveAnnotations(Schema.make(type))] as const
+  )
+}
+
+const queryOf = (query: Schema.Top | undefined): ReadonlyArray<Parameter> =>
+  parametersOf(query).map(([name, annotations]) => {
+    const description = annotations?.description
+    return { name, description: typeof description === "string" ? description : undefined }
   })
+
+const filterableBy = (query: Schema.Top | undefined): ReadonlyArray<string> => {
+  const paths = parametersOf(query).find(([name]) => name === "filter")?.[1]?.[filterable]
+  return Array.isArray(paths) ? paths.map(String) : []
 }
 
 const includedBy = (query: Schema.Top | undefined): ReadonlyArray<string> => {
@@ -97,8 +110,9 @@ export const operations = (): ReadonlyArray<Operation> => {
         path: path.replace(/\/$/, ""),
         summary: Context.getOrUndefined(mergedAnnotations, OpenApi.Summary) ?? "",
         description: Context.getOrUndefined(mergedAnnotations, OpenApi.Description) ?? "",
-        query: membersOf(query),
+        query: queryOf(query),
         included: includedBy(query),
+        filterable: filterableBy(query),
         payload,
         ...recordIn(success)
       })

@@ -243,7 +243,7 @@ describe("the console in a browser", () => {
     await context.close()
   })
 
-  it("ten pictures that are chosen are uploaded with a meta tag, and shown as tiles", async () => {
+  it("ten pictures that are chosen are uploaded with a meta tag, and shown as tiles, in a table and with all of their details", async () => {
     const picture = (index: number) =>
       sharp({ create: { width: 200, height: 150, channels: 3, background: { r: index * 20, g: 90, b: 160 } } })
         .png()
@@ -265,6 +265,14 @@ describe("the console in a browser", () => {
     await page.getByRole("link", { name: "etalage-7" }).waitFor()
     const shown = "[...document.querySelectorAll('.grid img')].filter(({ naturalWidth }) => naturalWidth > 0).length"
     await until("ten thumbnails are shown", async () => (await page.evaluate<number>(shown)) === 10)
+    await page.getByRole("button", { name: "Table" }).click()
+    await page.getByRole("columnheader", { name: "Width" }).waitFor()
+    await page
+      .getByRole("row", { name: /etalage-7/ })
+      .getByRole("cell", { name: "200", exact: true })
+      .waitFor()
+    await page.getByRole("link", { name: "etalage-7", exact: true }).click()
+    await page.getByText("image/png").waitFor()
     assert.deepStrictEqual(problems.filter(isOwn), [])
     await context.close()
   })

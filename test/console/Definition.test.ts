@@ -34,21 +34,26 @@ const unread: Readonly<Record<string, ReadonlyArray<string>>> = {
 }
 
 describe("what the console takes from the definition", () => {
-  it("has every resource whose records can be listed and read, and every value of them as a column", () => {
+  it("has every resource whose records can be listed and read, and every value that a filter can name as a column", () => {
     const lists = operations().filter(({ resource, verb }) => verb === "list" && resource !== "events")
     assert.deepStrictEqual(
       resources.map(({ name }) => name),
       lists.map(({ resource }) => resource)
     )
-    for (const { resource, values } of lists) {
-      const { columns, relations } = resources.find(({ name }) => name === resource)!
-      const included = new Set(relations.map((relation) => relation.resource))
-      const own = values.filter(({ segments }) => !included.has(segments[0]!)).map(({ path }) => path)
-      assert.deepStrictEqual(
+    const others = lists.flatMap(({ filterable, resource, values }) => {
+      const { columns } = resources.find(({ name }) => name === resource)!
+      assert.isAbove(columns.length, 5)
+      assert.sameMembers(
         columns.map(({ path }) => path),
-        own
+        [...filterable]
       )
-    }
+      return values.filter(({ path }) => !filterable.includes(path)).map(({ segments: [member] }) => member!)
+    })
+    // What belongs to other records is answered only with them.
+    assert.sameMembers(
+      [...new Set(others)],
+      ["users", "userCount", "locations", "locationCount", "groups", "groupCount", "variants", "distanceMetres"]
+    )
   })
 
   it("shows columns that exist, and sorts by one of them", () => {
@@ -104,9 +109,16 @@ describe("what the console takes from the definition", () => {
         name
       )
     }
-    assert.sameMembers(
-      [...resources.find(({ name }) => name === "assets")!.included],
-      ["categories", "validFrom", "validUntil", "focalPoint"]
+  })
+
+  it("asks for the members of an asset that are answered only on request, and for no records that belong to a record", () => {
+    const { included } = operations().find(({ resource, verb }) => resource === "assets" && verb === "list")!
+    assert.includeMembers([...included], ["categories", "width", "mimeType", "processing", "validFrom", "focalPoint"])
+    assert.deepStrictEqual(
+      resources
+        .filter((resource) => resource.included.length > 0)
+        .map((resource) => [resource.name, resource.included]),
+      [["assets", included]]
     )
   })
 

@@ -10,7 +10,6 @@ export interface Column {
   readonly values: ReadonlyArray<string>
   /** Whether it is in a list, so that a record has any number of it. */
   readonly isInList: boolean
-  /** Empty if it cannot be filtered by. */
   readonly operators: ReadonlyArray<Operator>
   readonly isSortable: boolean
 }
@@ -63,7 +62,7 @@ export interface Resource {
   readonly actions: Readonly<Partial<Record<ActionName, Action>>>
   readonly relations: ReadonlyArray<Relation>
   readonly modules: ReadonlyArray<Module>
-  /** The members of its form that a read answers only with `include`. */
+  /** The members of its records that are answered only with `include`. */
   readonly included: ReadonlyArray<string>
   /** The columns that a file with records of the resource may have; empty if files cannot be compared with them. */
   readonly imported: ReadonlyArray<Field>

@@ -5,6 +5,7 @@ import { owns, supports } from "../../domain/catalog/ProductModule.ts"
 import { ProductType } from "../../domain/catalog/Product.ts"
 import { operatorsOf } from "../../domain/query/FilterConditions.ts"
 import type { Field } from "../../domain/query/FilterFields.ts"
+import { includedPermissions } from "../../domain/query/Include.ts"
 import { columnsOf } from "../../domain/files/Rows.ts"
 import { maxOperations } from "../../domain/write/Bulk.ts"
 import {
@@ -17,8 +18,7 @@ import {
   type Relation,
   type Resource
 } from "./Definition.ts"
-import { formsOf } from "./FormSchemas.ts"
-import { defaultOf, type Documented, documented, isNode, valuesOf } from "./OpenApiDocument.ts"
+import { defaultOf, type Documented, documented, valuesOf } from "./OpenApiDocument.ts"
 
 /** The members that name a record to people, the best first. */
 const labels = [
@@ -129,12 +129,6 @@ const actionsOf = (name: string): Resource["actions"] => {
   return Object.fromEntries(actionNames.flatMap((key) => (found[key] === undefined ? [] : [[key, found[key]]])))
 }
 
-const includedOf = ({ group }: Operation, all: ReadonlyArray<Operation>) => {
-  const members = formsOf().forms[`${group}.update`]?.["properties"]
-  const get = all.find((operation) => operation.group === group && operation.verb === "get")
-  return (get?.included ?? []).filter((member) => isNode(members) && member in members)
-}
-
 /** What a plan compares, by the body that creates a record. */
 const importedOf = (name: string, all: ReadonlyArray<Operation>) => {
   const create = all.find(({ resource, verb }) => resource === name && verb === "create")
@@ -147,25 +141,23 @@ const resourceOf = (
   resources: ReadonlyArray<string>,
   all: ReadonlyArray<Operation>
 ): Resource => {
-  const { group, query, resource: name, values } = operation
+  const { filterable, group, included, query, resource: name, values } = operation
   const list = find("get", `/v1/${name}`)!
   const sortable = valuesOf(list, "sortBy")
-  const relations = relationsOf(name, resources)
-  // Records of other resources that the list answers as well have columns of their own.
-  const included = new Set(relations.map(({ resource }) => resource))
   return {
     name,
     group,
     description: textOf(operation.description),
     recordType: typeOf(group),
     label: labelOf(operation),
-    columns: values.filter(({ segments }) => !included.has(segments[0]!)).map((field) => columnOf(field, sortable)),
+    // What belongs to other records, such as their number, is only answered with them, and no filter names it.
+    columns: values.filter(({ path }) => filterable.includes(path)).map((field) => columnOf(field, sortable)),
     shown: shownOf(operation, sortable),
     sortBy: defaultOf(list, "sortBy") ?? "createdAt",
     actions: actionsOf(name),
-    relations,
+    relations: relationsOf(name, resources),
     modules: modulesOf(name),
-    included: includedOf(operation, all),
+    included: included.filter((member) => !(member in includedPermissions)),
     imported: importedOf(name, all),
     hasOpeningHours: query.some((parameter) => parameter.name === "openAt"),
     hasSelection: query.some((parameter) => parameter.name === "fields")

@@ -26,6 +26,7 @@ export const useRecords = (resource: Resource, columns: ReadonlyArray<string>) =
   const { filter, openAt, search, sortBy, sortOrder } = useView(resource)
   const isSearch = search !== undefined && resource.actions.search !== undefined
   const fields = resource.hasSelection ? selected(columns) : undefined
+  const include = resource.included.filter((name) => columns.some((path) => path.split(".")[0] === name))
   const view = { filter, ...(isSearch ? { search } : { openAt, sortBy, sortOrder }) }
   const action = isSearch ? resource.actions.search : resource.actions.list!
   const records = useInfiniteQuery({
@@ -38,6 +39,7 @@ export const useRecords = (resource: Resource, columns: ReadonlyArray<string>) =
         {
           ...view,
           fields,
+          include: include.length === 0 ? undefined : include,
           limit: pageSize,
           ...(isSearch ? { page: Number(pageParam) } : { after: pageParam, total: false })
         },

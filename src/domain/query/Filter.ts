@@ -1,7 +1,7 @@
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { ApiError } from "../write/ApiError.ts"
 import { check, codes, Condition, defer, type Failure, find } from "./FilterConditions.ts"
-import { type Field, filterableOf, keyedOf } from "./FilterFields.ts"
+import { type Field, filterable, filterableOf, keyedOf } from "./FilterFields.ts"
 import { print, split } from "./FilterSyntax.ts"
 import { openWords } from "../schema/OpenWords.ts"
 import { Count } from "../schema/WholeNumber.ts"
@@ -99,6 +99,7 @@ export const Filter = (record: Schema.Top) => {
       `${paths.map((path) => `\`${path}\``).join(", ")}.`,
       ...Array.from(keyed, ([list, keys]) => `In \`${list}.<key>\` the key is ${keys}.`)
     ].join(" "),
+    [filterable]: fields.map(({ path }) => path),
     examples: [`${fields.find(({ kind }) => kind === "string")?.path ?? "uuid"}:contains:a`]
   }).pipe(
     Schema.decodeTo(

@@ -33,6 +33,9 @@ export const signed = "waypost/signed"
 /** Annotates text with its `Meaning`. */
 export const meaning = "waypost/meaning"
 
+/** Annotates a filter with the paths of the fields that it can name. */
+export const filterable = "waypost/filterable"
+
 /** Annotates a list whose elements a filter names by their key, with what the key is: `metaTags.<key>`. */
 export const keyed = "waypost/keyed"
 
