@@ -100,7 +100,8 @@ describe("forms of the console in a browser", () => {
     await page.getByLabel("Select all that are loaded").check()
     await page.getByRole("button", { name: "Edit selected" }).click()
     const dialog = page.getByRole("dialog")
-    await dialog.locator("#root_pinned").check()
+    assert.strictEqual(await dialog.getByLabel("Pinned").inputValue(), "")
+    await dialog.getByLabel("Pinned").selectOption("yes")
     await dialog.getByRole("button", { name: "Save" }).click()
     await page.getByText("2 records changed").waitFor()
     for (const uuid of posts) assert.isTrue((await service.call("GET", `/v1/posts/${uuid}`)).body.data.pinned)
@@ -188,7 +189,7 @@ describe("forms of the console in a browser", () => {
     await context.close()
   })
 
-  it("the form of a webhook begins with whether it is active, and the form of a group leaves its members to their lists", async () => {
+  it("the form of a webhook begins with whether it is active, that of a new one without a choice, and the form of a group leaves its members to their lists", async () => {
     const webhook = await service.create("/v1/webhooks", {
       url: "https://93.184.216.34/events",
       types: ["group.*"],
@@ -205,6 +206,9 @@ describe("forms of the console in a browser", () => {
     await page.getByRole("link", { name: "Edit" }).click()
     await active.waitFor()
     assert.isTrue(await active.isChecked())
+    await page.goto(`${service.url}/console/webhooks/new`)
+    await page.getByText("Whether events are sent from the start; true unless given.").waitFor()
+    assert.strictEqual(await page.getByLabel("Active").inputValue(), "")
     const group = await service.create("/v1/groups", { name: "Leden" })
     await page.goto(`${service.url}/console/groups/${group}/edit`)
     await page.locator("#root_name").waitFor()

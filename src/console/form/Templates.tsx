@@ -7,6 +7,7 @@ import type {
   TemplatesType,
   WidgetProps
 } from "@rjsf/utils"
+import { useState } from "react"
 import { type FormSchema, resourcesKey } from "../definition/Definition.ts"
 import { useNames, useWords } from "../words/Words.tsx"
 import { TextInput } from "./RecordInput.tsx"
@@ -35,7 +36,7 @@ const Field = (props: FieldTemplateProps) => {
         </label>
       ) : null}
       {children}
-      {displayLabel === true ? description : null}
+      {displayLabel === true || isChecked ? description : null}
       {rawErrors.length > 0 ? (
         <ul className="problems" id={`${id}__error`} role="alert">
           {rawErrors.map((message) => (
@@ -105,9 +106,27 @@ const ArrayField = ({ canAdd, fieldPathId, items, onAddClick }: ArrayFieldTempla
   )
 }
 
-/** A checkbox with its name beside it. */
-const Checkbox = ({ disabled, id, onChange, value }: WidgetProps) => {
+/**
+ * A checkbox with its name beside it. A member that begins without a value is a choice instead: the service decides what it is
+ * until something is chosen, so that a box which is off would be wrong.
+ */
+const Checkbox = (props: WidgetProps) => {
+  const { disabled, id, onChange, value } = props
+  const words = useWords()
   const names = useNames()
+  const [isUnset] = useState(value === undefined)
+  if (isUnset) {
+    const enumOptions = [
+      { value: true, label: words.yes },
+      { value: false, label: words.no }
+    ]
+    return (
+      <label>
+        <span>{names.member(lastOf(id))}</span>
+        <Select {...props} options={{ enumOptions }} />
+      </label>
+    )
+  }
   return (
     <label className="check">
       <input
@@ -133,7 +152,7 @@ const Select = ({ disabled, id, multiple, onChange, options, required, value }: 
     return (
       <select
         id={id}
-        value={value ?? ""}
+        value={String(value ?? "")}
         required={required === true}
         disabled={disabled === true}
         onChange={(event) => onChange(all.find(({ value: word }) => String(word) === event.target.value)?.value)}
