@@ -22,7 +22,7 @@ afterAll(async () => {
   for (const cleanup of cleanups) await cleanup()
 })
 
-const visit = (path: string) => Visits.visit({ browser, service }, path)
+const visit = (path: string, options?: Visits.Options) => Visits.visit({ browser, service }, path, options)
 
 /** Answers the questions of the browser; returns them as they are asked. */
 const answer = (page: Page, { isYes }: { readonly isYes: boolean }) => {
@@ -213,6 +213,23 @@ describe("forms of the console in a browser", () => {
     await page.goto(`${service.url}/console/groups/${group}/edit`)
     await page.locator("#root_name").waitFor()
     assert.strictEqual(await page.locator("fieldset.array").count(), 0)
+    await context.close()
+  })
+
+  it("a negative number keeps its sign while it is typed into a browser whose decimals have a comma", async () => {
+    const uuid = await service.create("/v1/locations", {
+      name: "Westelijk",
+      identifier: "NEG-1",
+      coordinates: { latitude: 51.4779, longitude: 5 }
+    })
+    const { context, page } = await visit(`/locations/${uuid}/edit`, { locale: "nl-NL" })
+    const longitude = page.locator("#root_coordinates_longitude")
+    await longitude.fill("")
+    await longitude.pressSequentially("-0,1278")
+    await page.getByRole("button", { name: "Opslaan" }).click()
+    await longitude.waitFor({ state: "detached" })
+    const { body } = await service.call("GET", `/v1/locations/${uuid}`)
+    assert.deepStrictEqual(body.data.coordinates, { latitude: 51.4779, longitude: -0.1278 })
     await context.close()
   })
 

@@ -11,6 +11,8 @@ interface Visit {
 export interface Options {
   readonly key?: string
   readonly width?: number
+  /** The first language of the browser. */
+  readonly locale?: string
 }
 
 /** A request that a screen no longer needs is aborted. */
@@ -23,9 +25,9 @@ export const waitMillis = 15_000
 export const visit = async (
   { browser, service }: { readonly browser: Browser; readonly service: Service.Service },
   path: string,
-  { key = service.key, width = 1280 }: Options = {}
+  { key = service.key, locale = "en-US", width = 1280 }: Options = {}
 ): Promise<Visit> => {
-  const opened = await open(browser, `${service.url}/healthz`, { viewport: { width, height: 800 } })
+  const opened = await open(browser, `${service.url}/healthz`, { locale, viewport: { width, height: 800 } })
   await opened.page.evaluate(`sessionStorage.setItem("waypost-key", "${key}")`)
   opened.page.setDefaultTimeout(waitMillis)
   await opened.page.goto(`${service.url}/console${path}`)

@@ -9,7 +9,7 @@ import type { Action } from "../definition/Definition.ts"
 import { useFormats, useWords } from "../words/Words.tsx"
 import { assetPatchOf, filled, inForm, isSame, patchOf } from "./Patch.ts"
 import { errorsOf, problemsOf } from "./Problems.ts"
-import { templates, widgets } from "./Templates.tsx"
+import { fields, templates, widgets } from "./Templates.tsx"
 import { validator } from "./Validator.ts"
 
 interface Props {
@@ -82,6 +82,7 @@ const RecordForm = ({ action, conflict, initial, send }: Props) => {
       uiSchema={uiSchema}
       validator={validator}
       templates={templates}
+      fields={fields}
       widgets={widgets}
       formData={data}
       extraErrors={errorsOf(error, failure?.data)}

@@ -3,6 +3,7 @@ import type {
   ArrayFieldTemplateProps,
   FieldTemplateProps,
   ObjectFieldTemplateProps,
+  RegistryFieldsType,
   RegistryWidgetsType,
   TemplatesType,
   WidgetProps
@@ -10,6 +11,7 @@ import type {
 import { useState } from "react"
 import { type FormSchema, resourcesKey } from "../definition/Definition.ts"
 import { useNames, useWords } from "../words/Words.tsx"
+import { NumberField } from "./NumberField.tsx"
 import { TextInput } from "./RecordInput.tsx"
 
 const lastOf = (id: string) => id.slice(id.lastIndexOf("_") + 1)
@@ -185,6 +187,8 @@ const Select = ({ disabled, id, multiple, onChange, options, required, value }: 
     </fieldset>
   )
 }
+
+export const fields: RegistryFieldsType = { NumberField }
 
 export const widgets: RegistryWidgetsType = { CheckboxWidget: Checkbox, SelectWidget: Select, TextWidget: TextInput }
 
