@@ -233,6 +233,49 @@ describe("forms of the console in a browser", () => {
     await context.close()
   })
 
+  it("elements of a list that are moved, removed and added are saved in the order of the form", async () => {
+    const uuid = await service.create("/v1/meta-tags", {
+      key: "ordered",
+      type: "select",
+      translations: [{ locale: "en-GB", name: "Ordered" }],
+      options: ["a", "b", "c"].map((key, index) => ({ key, position: 10 + index }))
+    })
+    const { context, page } = await visit(`/meta-tags/${uuid}/edit`)
+    const options = listIn(page, "Options")
+    await options.getByRole("button", { name: "Move down" }).first().click()
+    await options.getByRole("button", { name: "Remove" }).nth(1).click()
+    await options.getByRole("button", { name: "Add" }).last().click()
+    await page.locator("#root_options_2_key").fill("d")
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByText("Saved").waitFor()
+    const placesIn = async (path: string) => {
+      const { body } = await service.call("GET", path)
+      return body.data.options.map(({ key, position }: Readonly<Record<string, unknown>>) => [key, position])
+    }
+    assert.deepStrictEqual(await placesIn(`/v1/meta-tags/${uuid}`), [
+      ["b", 0],
+      ["c", 1],
+      ["d", 2]
+    ])
+    const product = await service.create("/v1/products", { type: "variantParent", identifier: "ORD-1", name: "Trui" })
+    const module = `/v1/products/${product}/modules/variants`
+    await service.call("PUT", module, {
+      options: [
+        { key: "size", position: 7, values: [{ key: "m" }] },
+        { key: "color", position: 3, values: [{ key: "red" }] }
+      ]
+    })
+    await page.goto(`${service.url}/console/products/${product}/modules?module=variants`)
+    assert.strictEqual(await page.locator("#root_options_0_key").inputValue(), "color")
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.locator(".notices").getByText("Saved").waitFor()
+    assert.deepStrictEqual(await placesIn(module), [
+      ["color", 0],
+      ["size", 1]
+    ])
+    await context.close()
+  })
+
   it("records that are no longer in the view are no longer chosen", async () => {
     for (const name of ["Keuze een", "Keuze twee"]) await service.create("/v1/groups", { name })
     const { context, page } = await visit("/groups?filter=name:contains:een")

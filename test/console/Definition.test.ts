@@ -122,6 +122,12 @@ describe("what the console takes from the definition", () => {
     )
   })
 
+  it("has no position of the elements of a list, whose order in a form is theirs", () => {
+    const elements = nodesIn([forms, definitions]).flatMap(({ items }) => (isNode(items) ? [items] : []))
+    assert.isAbove(elements.length, 100)
+    for (const { properties } of elements) assert.notProperty(properties ?? {}, "position")
+  })
+
   it("asks in no form for the name of another record, which only keys that may read the record are answered", () => {
     const named = (roots: unknown) =>
       nodesIn(roots).filter(({ description }) => /^For keys with `?read:/.test(String(description)))

@@ -60,12 +60,23 @@ const converter = () => {
     return typeof reference === "string" ? (definitions[reference.replace("#/$defs/", "")] ?? {}) : converted
   }
 
+  /** The elements of a list. Where one stands is its place in the list, from which the service makes a position that is not sent. */
+  const convertElement = (items: unknown): unknown => {
+    const element = resolve(items)
+    const { properties } = element
+    if (!isNode(properties) || properties["position"] === undefined) return convert(items)
+    const { position: _, ...others } = properties
+    return { ...element, properties: others }
+  }
+
   /** A list of words of an enumeration is a set of checkboxes. */
   const isChoice = ({ items }: Node): boolean => Array.isArray(resolve(items)["enum"])
 
   const convertMembers = (node: Node): FormSchema => {
     const members = Object.entries(node).filter(([name]) => !isLeftOut(name) && name !== "properties")
-    const converted = Object.fromEntries(members.map(([name, member]) => [name, convert(member)]))
+    const converted = Object.fromEntries(
+      members.map(([name, member]) => [name, name === "items" ? convertElement(member) : convert(member)])
+    )
     const properties = node["properties"]
     if (!isNode(properties)) return isChoice(node) ? { ...converted, uniqueItems: true } : converted
     // Only the service writes some; others are `null` in an alternative that does not have them.

@@ -76,10 +76,16 @@ const schemaOf = (schema: FormSchema, definitions: Forms["definitions"]): FormSc
   return found === undefined ? schema : schemaOf(found, definitions)
 }
 
-/** The members of a record that a form has. */
+const positionOf = (element: unknown) =>
+  isRecord(element) && typeof element["position"] === "number" ? element["position"] : 0
+
+/** The members of a record that a form has. Elements of a list are in the order of their positions, which the form does not have. */
 export const inForm = (schema: FormSchema, definitions: Forms["definitions"], value: unknown): unknown => {
   const { items, properties } = schemaOf(schema, definitions)
-  if (Array.isArray(value) && isRecord(items)) return value.map((element) => inForm(items, definitions, element))
+  if (Array.isArray(value) && isRecord(items)) {
+    const elements = value.toSorted((one, other) => positionOf(one) - positionOf(other))
+    return elements.map((element) => inForm(items, definitions, element))
+  }
   if (!isRecord(value) || !isRecord(properties)) return value
   return Object.fromEntries(
     Object.entries(properties).flatMap(([name, member]) =>
