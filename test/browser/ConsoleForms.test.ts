@@ -276,6 +276,22 @@ describe("forms of the console in a browser", () => {
     await context.close()
   })
 
+  it("a product that is not published because of a module says which member of which module is the problem", async () => {
+    const user = await service.create("/v1/users", { username: "approver", email: "approver@example.com" })
+    const product = await service.create("/v1/products", { type: "default", identifier: "PUB-1", name: "Vlag" })
+    await service.call("PUT", `/v1/products/${product}/modules/workflow`, {
+      steps: [{ name: "Check", approvers: { type: "users", uuids: [user] } }]
+    })
+    await service.call("DELETE", `/v1/users/${user}`)
+    const { context, page } = await visit(`/products/${product}/edit`)
+    await page.locator("#root_status").selectOption("published")
+    await page.getByRole("button", { name: "Save" }).click()
+    const alert = page.getByRole("alert").filter({ hasText: "1 problem" })
+    await alert.getByText("Modules › Workflow › Steps › Approvers › Uuids").waitFor()
+    assert.strictEqual((await service.call("GET", `/v1/products/${product}`)).body.data.status, "draft")
+    await context.close()
+  })
+
   it("records that are no longer in the view are no longer chosen", async () => {
     for (const name of ["Keuze een", "Keuze twee"]) await service.create("/v1/groups", { name })
     const { context, page } = await visit("/groups?filter=name:contains:een")

@@ -70,7 +70,8 @@ export const assetPatchOf = (before: Json, after: Json): Json => {
   return { ...patch, translations: [...kept, ...removed.map(({ locale }) => ({ locale, name: null }))] }
 }
 
-const schemaOf = (schema: FormSchema, definitions: Forms["definitions"]): FormSchema => {
+/** A schema, or the definition that it refers to. */
+export const schemaOf = (schema: FormSchema, definitions: Forms["definitions"]): FormSchema => {
   const reference = schema["$ref"]
   const found = typeof reference === "string" ? definitions[reference.replace("#/$defs/", "")] : undefined
   return found === undefined ? schema : schemaOf(found, definitions)

@@ -6,9 +6,9 @@ import { messageOf } from "../shell/Failure.tsx"
 import { unsavedMark } from "../shell/Leaving.ts"
 import type { Json } from "../data/Calls.ts"
 import type { Action } from "../definition/Definition.ts"
-import { useFormats, useWords } from "../words/Words.tsx"
+import { useFormats, useNames, useWords } from "../words/Words.tsx"
 import { assetPatchOf, filled, inForm, isSame, patchOf } from "./Patch.ts"
-import { errorsOf, problemsOf } from "./Problems.ts"
+import { errorsOf, problemsElsewhere, problemsOf } from "./Problems.ts"
 import { fields, templates, widgets } from "./Templates.tsx"
 import { validator } from "./Validator.ts"
 
@@ -47,6 +47,7 @@ const reportsUnreadable = (form: HTMLFormElement): boolean => {
 /** A form that derives from what an operation takes. Every problem that the service reports stands at its field. */
 const RecordForm = ({ action, conflict, initial, send }: Props) => {
   const words = useWords()
+  const names = useNames()
   const formats = useFormats()
   const operation = `${action.group}.${action.name}`
   const schema = useMemo(() => ({ ...forms.forms[operation], $defs: forms.definitions }), [operation])
@@ -73,6 +74,7 @@ const RecordForm = ({ action, conflict, initial, send }: Props) => {
   }
   const error = failure?.error
   const problems = problemsOf(error)
+  const elsewhere = problemsElsewhere(problems, schema, forms.definitions)
   const isConflict = messageOf(error).tag === "PreconditionFailedError"
   return (
     <Form
@@ -103,6 +105,15 @@ const RecordForm = ({ action, conflict, initial, send }: Props) => {
                 ? words.problems(formats.number(problems.length))
                 : messageOf(error).text}
           </p>
+          {elsewhere.length === 0 ? null : (
+            <ul className="plain">
+              {elsewhere.map(({ message, path }) => (
+                <li key={`${path} ${message}`}>
+                  <strong>{names.whole(path)}</strong> {message}
+                </li>
+              ))}
+            </ul>
+          )}
           {isConflict ? conflict?.(() => void submit(true)) : null}
         </div>
       )}

@@ -72,18 +72,21 @@ export const useNames = () => {
       .replace(/ies$/, "y")
       .replace(/s$/, "")
       .replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())
+  const segmentsOf = (path: string) => path.split(".").filter((segment) => !/^\d+$/.test(segment))
   return {
     member,
     one,
     /** The last member of a path, after the one that it is in: "Address city" reads worse than "City". */
     path: (path: string) => {
-      const segments = path.split(".").filter((segment) => !/^\d+$/.test(segment))
+      const segments = segmentsOf(path)
       const [last = ""] = segments.slice(-1)
       const within = segments.at(-2)
       return within === undefined || within === "translations" || within === "address" || within === "contact"
         ? member(last)
         : `${member(within)}: ${member(last).toLowerCase()}`
     },
+    /** All members of a path. */
+    whole: (path: string) => segmentsOf(path).map(member).join(" › "),
     resource: (resource: string) => words.resources[resource] ?? readable(resource)
   }
 }
