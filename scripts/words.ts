@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 
 // Fails on words that the glossary replaces by a term of the field: in prose, and as parts of identifiers.
 const banned: ReadonlyArray<readonly [word: string, instead: string]> = [
@@ -21,11 +21,12 @@ const exceptions: ReadonlyArray<readonly [file: RegExp, allowed: RegExp]> = [
   [/\.(?:tsv|csv|txt|raw|ndjson)$/, /.*/]
 ]
 
-const isText = /\.(?:ts|mjs|md|json|tsv|csv|txt)$/
+const isText = /\.(?:tsx?|m?js|css|html|md|json|tsv|csv|txt)$/
 const files = execFileSync("git", ["ls-files", "src", "test", "scripts", "docs", "bin", "*.md", "openapi.json"])
   .toString()
   .split("\n")
-  .filter((file) => isText.test(file))
+  // Git also lists files that are deleted, but not in its index.
+  .filter((file) => isText.test(file) && existsSync(file))
 
 /** The words of a line, with identifiers split at capitals and underscores. */
 const wordsOf = (line: string) => line.replaceAll(/([a-z\d])(?=[A-Z])|_/g, "$1 ")
