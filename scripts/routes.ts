@@ -1,10 +1,12 @@
 import { execFileSync } from "node:child_process"
 import { writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { routes } from "../test/support/contract/Routes.ts"
 
 // Writes how the promise client requests each operation, from the definition: the client has no schemas at run time.
-const file = fileURLToPath(new URL("../src/client/promise/Routes.ts", import.meta.url))
+const root = fileURLToPath(new URL("..", import.meta.url))
+const file = join(root, "src/client/promise/Routes.ts")
 
 writeFileSync(
   file,
@@ -14,4 +16,4 @@ writeFileSync(
 export const routes = ${JSON.stringify(routes(), undefined, 2)} as const satisfies Routes
 `
 )
-execFileSync("oxfmt", [file], { stdio: "inherit" })
+execFileSync(join(root, "node_modules/.bin/oxfmt"), [file], { stdio: "inherit" })
