@@ -125,7 +125,7 @@ describe.concurrent("EmbeddedPostgres", () => {
   )
 
   test(
-    "stops the server within two seconds when its owner is killed, and starts again",
+    "stops the server when its owner is killed, and starts again",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
