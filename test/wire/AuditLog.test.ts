@@ -11,18 +11,19 @@ import { eventually } from "../support/Until.ts"
 const unknown = (logs: ReadonlyArray<string>) =>
   logs.map((line) => JSON.parse(line)).filter(({ message }) => message === "Perhaps written")
 
-/** Sends a request, incompletely when `length` exceeds the body, and disconnects. */
-const hangUp = (path: string, body: string, length = body.length) =>
+/** Sends a request, incompletely when `length` exceeds the body, and disconnects after `wait`. */
+const hangUp = <E, R>(path: string, body: string, wait: Effect.Effect<unknown, E, R>, length = body.length) =>
   Effect.flatMap(Wire, ({ fullKey, port }) =>
-    Effect.promise(
-      () =>
-        new Promise<void>((resolve) => {
-          const headers = { authorization: fullKey, "content-type": "application/json", "content-length": length }
-          const sent = request({ port, path, method: "PATCH", headers })
-          sent.on("error", () => undefined).on("close", resolve)
-          sent.write(body)
-          setTimeout(() => sent.destroy(), 300)
-        })
+    Effect.acquireUseRelease(
+      Effect.sync(() => {
+        const headers = { authorization: fullKey, "content-type": "application/json", "content-length": length }
+        const sent = request({ port, path, method: "PATCH", headers })
+        sent.on("error", () => undefined)
+        sent.write(body)
+        return sent
+      }),
+      () => wait,
+      (sent) => Effect.sync(() => sent.destroy())
     )
   )
 
@@ -36,13 +37,18 @@ layer(layerOn(DatabaseProxy.sql), { excludeTestServices: true })("audit log", (i
         const { body } = yield* send("POST", "/v1/locations", { body: '{"name":"Bakery","identifier":"B1"}' })
         const path = `/v1/locations/${body.data.uuid}`
         yield* pooled.unsafe(
-          `create function slow_change() returns trigger language plpgsql as $$ begin perform pg_sleep(1); return null; end $$`
+          `create function slow_change() returns trigger language plpgsql as $$ begin perform pg_sleep(5); return null; end $$`
         )
         yield* pooled.unsafe(
           `create trigger slow_change before update on locations for each statement execute function slow_change()`
         )
-        yield* hangUp(path, '{"name":', 100)
-        yield* hangUp(path, '{"name":"Bakery of the town"}')
+        yield* hangUp(path, '{"name":', Effect.sleep("300 millis"), 100)
+        const writing = eventually(
+          "the write runs",
+          pooled.unsafe(`select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`),
+          (sessions) => sessions.length > 0
+        )
+        yield* hangUp(path, '{"name":"Bakery of the town"}', writing)
         const logged = yield* eventually(
           "the write is logged",
           Effect.sync(() => unknown(logs)),
