@@ -28,8 +28,8 @@ const answering = (url: string) =>
     outgoing.on("error", () => resolve(0))
   })
 
-const everyAnswering = async (url: string, count = 40) =>
-  [...new Set(await Promise.all(Array.from({ length: count }, () => answering(url))))].toSorted((a, b) => a - b)
+const everyAnswering = async (url: string) =>
+  [...new Set(await Promise.all(Array.from({ length: 40 }, () => answering(url))))].toSorted((a, b) => a - b)
 
 describe("two workers", () => {
   let service: Process.Service
@@ -71,7 +71,11 @@ describe("two workers", () => {
     const [killed, other] = Process.workersOf(service)
     process.kill(killed!, "SIGKILL")
     await Process.until("the worker has exited", () => !Process.isRunning(killed!))
-    assert.deepStrictEqual(await everyAnswering(service.url, 5), [other])
+    // Another worker may already be there.
+    const answered = await everyAnswering(service.url)
+    assert.include(answered, other)
+    assert.notInclude(answered, killed)
+    assert.notInclude(answered, 0)
     await Process.until("both answer", async () => (await everyAnswering(service.url)).length === 2)
     assert.include(service.output(), "starting another one")
   })
