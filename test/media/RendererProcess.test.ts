@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, type Scope } from "effect"
 import { spawn } from "node:child_process"
-import { once } from "node:events"
 import { existsSync } from "node:fs"
 import { RenderFailedError } from "../../src/media/Renderer.ts"
+import { own } from "../support/Children.ts"
 import { endless, endlessDrawing, noise, pdf, quarters } from "../support/MediaFixtures.ts"
 import { cpuMillis } from "../support/CpuTime.ts"
 import { eventually } from "../support/Until.ts"
@@ -166,13 +166,13 @@ describe("decoder process", () => {
       Effect.gen(function* () {
         const script = `${import.meta.dirname}/owner.ts`
         const owner = spawn(process.execPath, [script, yield* file(bytes), type], { stdio: "ignore" })
-        const ended = once(owner, "exit")
+        const { exited } = own(owner)
         const { folder, pid } = yield* running(owner.pid)
         yield* Effect.sleep("2 seconds")
         assert.isTrue(isAlive(pid))
         assert.isTrue(existsSync(folder))
         owner.kill("SIGKILL")
-        yield* Effect.promise(() => ended)
+        yield* Effect.promise(() => exited)
         yield* eventually(
           "The process is still running",
           Effect.sync(() => !isAlive(pid)),

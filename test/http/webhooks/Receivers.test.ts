@@ -37,6 +37,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Receivers", (it) => {
       redirecting!.answer = status(302, { location: elsewhere!.url })
       failing!.answer = (request) => request.socket.destroy()
       const timers: Array<NodeJS.Timeout> = []
+      yield* Effect.addFinalizer(() => Effect.sync(() => timers.forEach((timer) => clearInterval(timer))))
       trickling!.answer = (_, response) => {
         response.writeHead(200)
         timers.push(setInterval(() => response.write("x"), 50))
@@ -83,7 +84,6 @@ layer(TestServer.layer(), { excludeTestServices: true })("Receivers", (it) => {
       assert.deepStrictEqual(ended[4], ["delivered", 200, undefined])
       assert.lengthOf(elsewhere!.received, 0)
       assert.isBelow(most, 32 * 1024 * 1024)
-      for (const timer of timers) clearInterval(timer)
     })
   )
 })

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os"
 import { fileURLToPath } from "node:url"
 import { format } from "node:util"
 import { run } from "../../../src/cli/Run.ts"
+import { own } from "../Children.ts"
 import { compileCache } from "../Process.ts"
 
 /** The program that users run. */
@@ -35,6 +36,7 @@ export const start = (
     },
     stdio: ["pipe", "pipe", "pipe"]
   })
+  own(child)
   let out = ""
   let err = ""
   child.stdout.on("data", (chunk) => (out += String(chunk)))
