@@ -13,23 +13,23 @@ afterAll(remove)
 
 /** Sends requests until `ending` has ended; returns their statuses, without those before the port was open. */
 const knockUntil = async (port: number, ending: Promise<unknown>, interval = 50) => {
-  const sent: Array<Promise<number>> = []
+  const sent: Array<ReturnType<typeof statusOf>> = []
   const knock = setInterval(() => {
     sent.push(...[{}, { expect: "100-continue" }].map((headers) => statusOf(port, headers)))
   }, interval)
   await ending.finally(() => clearInterval(knock))
-  return new Set(await Promise.all(sent).then((statuses) => statuses.filter((status) => status !== 0)))
+  return new Set(await Promise.all(sent).then((statuses) => statuses.filter((status) => status !== "ECONNREFUSED")))
 }
 
 const meOf = async (url: string, key: string) => (await Service.callTo(url, key)("GET", "/v1/me")).status
 
-/** The status of a request, 0 if the connection is refused, as it is before the port is open, or -1 if no answer comes. */
+/** The status of a request, or the code of its error: ECONNREFUSED before the port is open. */
 const statusOf = (port: number, headers: Readonly<Record<string, string>>) =>
-  new Promise<number>((resolve) => {
+  new Promise<number | string | undefined>((resolve) => {
     const signal = AbortSignal.timeout(20_000)
     const options = { host: "127.0.0.1", port, path: "/healthz", headers, agent: false, signal } as const
-    const sent = request(options, (response) => resolve(response.resume().statusCode!))
-    sent.on("error", () => resolve(signal.aborted ? -1 : 0))
+    const sent = request(options, (response) => resolve(response.resume().statusCode))
+    sent.on("error", (error: NodeJS.ErrnoException) => resolve(error.code))
     sent.end()
   })
 
