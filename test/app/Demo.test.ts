@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { spawn, spawnSync } from "node:child_process"
 import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import manifest from "../../package.json" with { type: "json" }
 import { own } from "../support/Children.ts"
@@ -15,7 +15,8 @@ const scripts = fileURLToPath(new URL("../../scripts", import.meta.url))
 
 it("npm run demo says in one line that it needs the packages for development", () => {
   const folder = mkdtempSync(join(tmpdir(), "waypost-demo-"))
-  cpSync(scripts, join(folder, "scripts"), { recursive: true })
+  const filter = (source: string) => basename(source) !== "node_modules"
+  cpSync(scripts, join(folder, "scripts"), { recursive: true, filter })
   const command = manifest.scripts.demo.replace("exec node", `exec '${process.execPath}'`)
   const ran = spawnSync("/bin/sh", ["-c", command], { cwd: folder, encoding: "utf8" })
   rmSync(folder, { recursive: true })
