@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process"
-import { existsSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import manifest from "./tools/package.json" with { type: "json" }
 
 // Everything CI runs, in order; stops at the first failure.
 const root = fileURLToPath(new URL("..", import.meta.url))
@@ -23,7 +24,12 @@ const steps: ReadonlyArray<readonly [name: string, command: string, ...args: Rea
 const run = (command: string, args: ReadonlyArray<string>, cwd = root) =>
   spawnSync(command, args, { cwd, stdio: "inherit" }).status ?? 1
 
-if (!existsSync(`${root}/${tools}/knip`)) {
+const isInstalled = ([name, version]: readonly [string, string]) => {
+  const file = `${root}/scripts/tools/node_modules/${name}/package.json`
+  return existsSync(file) && JSON.parse(readFileSync(file, "utf8")).version === version
+}
+
+if (!Object.entries(manifest.dependencies).every(isInstalled)) {
   console.log("→ installing the tools of scripts/tools")
   if (run("npm", ["install", "--no-audit", "--no-fund"], `${root}/scripts/tools`) !== 0) process.exit(1)
 }
