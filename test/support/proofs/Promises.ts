@@ -439,7 +439,7 @@ export const promises: ReadonlyArray<Promised> = [
   promised(
     "Q3",
     "costly pages of one key do not harm other keys",
-    "500 locations with 100 media each over 4 connections; other keys: only 200, reads p99 ≤ 150 ms, readiness p99 ≤ 250 ms",
+    "pages of 500 locations, 200 of them with 100 media, over 4 connections; other keys: only 200, reads p99 ≤ 150 ms, readiness p99 ≤ 250 ms",
     "prove/CostlyPages.prove.ts"
   ),
   promised(
