@@ -2,7 +2,7 @@ import { Effect, Layer, Schedule } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import * as MigratorFileSystem from "effect/sql/MigratorFileSystem"
 import { codeOf } from "../settings/Installation.ts"
-import { jobs, jobTable, maintenanceClient } from "./Sql.ts"
+import { jobTable, lastJobMigration, maintenanceClient, migratingJobs } from "./Sql.ts"
 import { canSucceedLater, isLocked } from "./SqlErrors.ts"
 
 /** The ledgers of the migrations applied to Waypost's tables and to those of the queue, and the table of the queue. */
@@ -53,23 +53,23 @@ const migratePatiently = (id: number) =>
     })
   )
 
-/** The number of the last migration that was applied; none in a database without tables. */
-const lastApplied = Effect.gen(function* () {
+/** The number of the last migration in a ledger; none in a database without tables. */
+const lastApplied = Effect.fnUntraced(function* (ledger: string) {
   const sql = yield* SqlClient.SqlClient
-  const [ledger] = yield* sql`select from pg_class where oid = to_regclass(${migrationTables.waypost})`
-  if (ledger === undefined) return undefined
-  const [row] = yield* sql<{ readonly last: number | null }>`
-    select max(migration_id) as last from ${sql(migrationTables.waypost)}`
+  const [found] = yield* sql`select from pg_class where oid = to_regclass(${ledger})`
+  if (found === undefined) return undefined
+  const [row] = yield* sql<{ readonly last: number | null }>`select max(migration_id) as last from ${sql(ledger)}`
   return row!.last ?? undefined
 })
 
 /**
  * Applies the pending migrations, up to the number `last` if given, and returns the applied ones. Where nodes may serve, each is a
- * transaction of its own, so that none waits for a table while those of the migrations before it are locked.
+ * transaction of its own, so that none waits for a table while those of the migrations before it are locked. Where none is pending,
+ * nothing is locked.
  */
 export const migrateTo = (last = Infinity) =>
   Effect.gen(function* () {
-    const applied = yield* lastApplied
+    const applied = yield* lastApplied(migrationTables.waypost)
     const ids = (yield* migrations).map(([id]) => id)
     const done =
       applied === undefined
@@ -78,7 +78,8 @@ export const migrateTo = (last = Infinity) =>
             ids.filter((id) => id > applied && id <= last),
             migratePatiently
           )
-    yield* Effect.scoped(Layer.build(jobs))
+    const appliedJobs = (yield* lastApplied(migrationTables.jobs)) ?? 0
+    if (appliedJobs < lastJobMigration) yield* Effect.scoped(Layer.build(migratingJobs))
     return done.flat()
   })
 

@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Logger } from "effect"
 import { PersistedQueue } from "effect/persistence"
 import { Reactivity } from "effect/reactivity"
-import type { SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { Settings } from "../settings/Config.ts"
 import * as FairPermits from "./connections/FairPermits.ts"
 import * as Pools from "./connections/Pools.ts"
@@ -67,8 +67,9 @@ export class Sql extends Context.Service<
   ).pipe(Layer.provide(Reactivity.layer))
 }
 
-/** The table of the job queue. */
+/** The table of the job queue, and the number of the last migration of its library. */
 export const jobTable = "jobs"
+export const lastJobMigration = 2
 
 /** The job queue logs the cause of a failure without a text. */
 const withText = <A>(logger: Logger.Logger<unknown, A>) =>
@@ -80,14 +81,33 @@ const withText = <A>(logger: Logger.Logger<unknown, A>) =>
     )
   )
 
-/** The job queue, which several processes share. It creates its tables here, on a connection without a lock timeout. */
-export const jobs = PersistedQueue.layerStoreSql({ tableName: jobTable, pollInterval: "1 second" }).pipe(
+/** The job queue, which creates and changes its tables: the library locks their ledger to see whether any migration is pending. */
+export const migratingJobs = PersistedQueue.layerStoreSql({ tableName: jobTable, pollInterval: "1 second" }).pipe(
   Layer.provide(
     Layer.effect(
       Logger.CurrentLoggers,
       Effect.map(Logger.CurrentLoggers, (loggers) => new Set([...loggers].map(withText)))
     )
   )
+)
+
+/** A client whose transactions do nothing. The migrator of the library uses it, and the queue itself that without transforms. */
+const withoutMigrator = (client: SqlClient.SqlClient): SqlClient.SqlClient =>
+  new Proxy(client, {
+    get: (target, member): unknown => {
+      if (member === "withTransaction") return () => Effect.succeed([])
+      if (member === "withoutTransforms") return () => target
+      return Reflect.get(target, member)
+    }
+  })
+
+/**
+ * The job queue, which several processes share, on tables to which all migrations were applied. It does not lock their ledger: a
+ * process that starts while a backup copies rows would wait for it.
+ */
+export const jobs = Layer.provide(
+  migratingJobs,
+  Layer.effect(SqlClient.SqlClient, Effect.map(SqlClient.SqlClient, withoutMigrator))
 )
 
 /**

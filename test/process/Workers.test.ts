@@ -4,8 +4,10 @@ import { Agent, get, type IncomingMessage, request } from "node:http"
 import { createServer } from "node:net"
 import { availableParallelism } from "node:os"
 import { setTimeout as sleep } from "node:timers/promises"
+import postgres from "postgres"
 import { afterAll, beforeAll, onTestFinished } from "vitest"
 import * as ApiKeySecret from "../../src/domain/keys/ApiKeySecret.ts"
+import { socketOf } from "../support/proofs/Running.ts"
 import type { Session } from "../support/requests/UploadRequests.ts"
 import * as Process from "../support/Process.ts"
 
@@ -78,6 +80,22 @@ describe("two workers", () => {
     assert.notInclude(answered, 0)
     await Process.until("both answer", async () => (await everyAnswering(service.url)).length === 2)
     assert.include(service.output(), "starting another one")
+  })
+
+  it("a killed worker is replaced while a backup copies rows", async () => {
+    const sql = postgres({ ...(await socketOf(folder)), max: 1 })
+    onTestFinished(() => sql.end({ timeout: 1 }))
+    await sql.begin(async (sql) => {
+      await sql`lock table waypost_migrations, jobs_migrations in access share mode`
+      const [killed] = Process.workersOf(service)
+      process.kill(killed!, "SIGKILL")
+      await Process.until("the worker has exited", () => !Process.isRunning(killed!))
+      const pids = await Process.until("both answer", async () => {
+        const workers = Process.workersOf(service).toSorted((a, b) => a - b)
+        return workers.length === 2 && (await everyAnswering(service.url)).join() === workers.join() && workers
+      })
+      assert.notInclude(pids, killed)
+    })
   })
 
   it("workers finish their requests on SIGTERM and leave no process running", async () => {

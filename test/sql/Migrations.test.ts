@@ -4,8 +4,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import { readdirSync, readFileSync } from "node:fs"
-import { migrate, migrateTo } from "../../src/sql/Migrations.ts"
-import { Database, Sql } from "../../src/sql/Sql.ts"
+import { migrate, migrateTo, migrationTables } from "../../src/sql/Migrations.ts"
+import { Database, lastJobMigration, Sql } from "../../src/sql/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
 import { settings } from "../support/TestServer.ts"
 import { eventually } from "../support/Until.ts"
@@ -77,6 +77,33 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
         assert.deepStrictEqual(yield* schemaOf(database), schema)
         assert.deepStrictEqual(yield* schemaOf(yield* Database), schema)
       }
+    })
+  )
+
+  it.effect("the migrations of the job queue end with the one that a start looks for", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      assert.deepStrictEqual(yield* pooled`select max(migration_id) as last from ${pooled(migrationTables.jobs)}`, [
+        { last: lastJobMigration }
+      ])
+    })
+  )
+
+  it.effect("a start without pending migrations does not wait for a backup", () =>
+    Effect.gen(function* () {
+      const database = yield* empty
+      const run = Effect.provideService(migrate, Database, database)
+      yield* run
+      const during = yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        return yield* sql.withTransaction(
+          Effect.andThen(
+            sql`lock table ${sql(migrationTables.waypost)}, ${sql(migrationTables.jobs)} in access share mode`,
+            Effect.timeout(run, "30 seconds")
+          )
+        )
+      }).pipe(Effect.provide(PgClient.layer({ ...database, maxConnections: 1 })))
+      assert.deepStrictEqual(during, [])
     })
   )
 
