@@ -53,14 +53,20 @@ const migratePatiently = (id: number) =>
     })
   )
 
-/** The number of the last migration in a ledger; none in a database without tables. */
-const lastApplied = Effect.fnUntraced(function* (ledger: string) {
-  const sql = yield* SqlClient.SqlClient
-  const [found] = yield* sql`select from pg_class where oid = to_regclass(${ledger})`
-  if (found === undefined) return undefined
-  const [row] = yield* sql<{ readonly last: number | null }>`select max(migration_id) as last from ${sql(ledger)}`
-  return row!.last ?? undefined
-})
+/**
+ * The number of the last migration in a ledger; none in a database without tables. It waits while another process migrates, so it is
+ * a transaction: only that has no time limit.
+ */
+const lastApplied = Effect.fnUntraced(
+  function* (ledger: string) {
+    const sql = yield* SqlClient.SqlClient
+    const [found] = yield* sql`select from pg_class where oid = to_regclass(${ledger})`
+    if (found === undefined) return undefined
+    const [row] = yield* sql<{ readonly last: number | null }>`select max(migration_id) as last from ${sql(ledger)}`
+    return row!.last ?? undefined
+  },
+  (read) => Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(read))
+)
 
 /**
  * Applies the pending migrations, up to the number `last` if given, and returns the applied ones. Where nodes may serve, each is a

@@ -110,15 +110,24 @@ export const jobs = Layer.provide(
   Layer.effect(SqlClient.SqlClient, Effect.map(SqlClient.SqlClient, withoutMigrator))
 )
 
+/** A client whose transactions have no time limit, also where the role has one; through a pooler this is the only way. */
+const unlimited = (client: PgClient.PgClient): PgClient.PgClient => {
+  const { withTransaction } = client
+  return Object.assign(client, {
+    withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+      withTransaction(Effect.andThen(client`set local statement_timeout = 0`, effect))
+  })
+}
+
 /**
- * A single connection without time limits, for maintenance. It may be idle for hours, so keep-alive packets prevent
- * firewalls and proxies from dropping it.
+ * A single connection for maintenance, whose transactions have no time limit. It may be idle for hours, so keep-alive packets
+ * prevent firewalls and proxies from dropping it.
  */
 export const maintenanceClient = Layer.unwrap(
   Effect.gen(function* () {
     const { DATABASE_PREPARE: prepare } = yield* Settings
     const database = yield* Database
-    return PgClient.layer({
+    const client = PgClient.make({
       ...database,
       prepare,
       maxConnections: 1,
@@ -126,5 +135,6 @@ export const maintenanceClient = Layer.unwrap(
       connectTimeout: "2 seconds",
       keepAlive: "1 minute"
     })
+    return PgClient.layerFrom(Effect.map(client, unlimited))
   })
 )

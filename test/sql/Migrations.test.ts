@@ -145,6 +145,44 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
   )
 
   it.effect(
+    "a migration has the time that it takes where the role has a statement timeout, and waits for others that migrate",
+    () =>
+      Effect.gen(function* () {
+        const { pooled } = yield* Sql
+        const database = yield* empty
+        const on = PgClient.layer({ ...database, maxConnections: 1 })
+        yield* Effect.provide(migrateTo(60), on)
+        yield* pooled.unsafe(`alter database ${database.database} set statement_timeout = '300ms'`)
+        const run = Effect.provideService(migrate, Database, database)
+        const later = files.length - 60
+        for (const [mode, waits, applied] of [
+          ["access share", "AccessExclusiveLock", later],
+          ["access exclusive", "AccessShareLock", 0]
+        ] as const) {
+          const migrating = yield* Effect.gen(function* () {
+            const sql = yield* SqlClient.SqlClient
+            return yield* sql.withTransaction(
+              Effect.gen(function* () {
+                yield* sql`set local statement_timeout = 0`
+                yield* sql`lock table waypost_migrations in ${sql.literal(mode)} mode`
+                const migrating = yield* Effect.forkChild(run)
+                yield* eventually(
+                  "the migration has waited for longer than the timeout",
+                  sql<{ readonly waits: number }>`select count(*)::int as waits from pg_locks
+                  where not granted and relation = 'waypost_migrations'::regclass and mode = ${waits}
+                    and waitstart < clock_timestamp() - interval '1 second'`,
+                  ([row]) => row!.waits === 1
+                )
+                return migrating
+              })
+            )
+          }).pipe(Effect.provide(Layer.fresh(on)))
+          assert.lengthOf(yield* Fiber.join(migrating), applied)
+        }
+      })
+  )
+
+  it.effect(
     "videos that failed on machines without an ffmpeg are pending again, and other files that failed are not",
     () =>
       Effect.gen(function* () {
