@@ -152,6 +152,26 @@ describe("replicas", () => {
     assert.deepStrictEqual([past.body.data.name, stale.body.data.name], ["After", "Before"])
   })
 
+  it("a replica that is behind when a process starts answers once it has what the primary had then", async () => {
+    await using replica = await replication.standby()
+    await using first = await replication.serving([replica])
+    const path = `/v1/locations/${await first.create("/v1/locations", { name: "Before", identifier: "B-9" })}`
+    await until("the replica has the location", async () => {
+      const answer = await first.call("GET", path)
+      return answer.status === 200 && Replication.isOfReplica(answer)
+    })
+    await replica.query("select pg_wal_replay_pause()")
+    await first.call("PATCH", path, { name: "After" })
+    await using second = await replication.serving([replica])
+    const names = new Set<string>()
+    for (const began = performance.now(); performance.now() - began < 1500; await sleep(10)) {
+      names.add((await second.call("GET", path)).body.data.name)
+    }
+    assert.deepStrictEqual([...names], ["After"])
+    await replica.query("select pg_wal_replay_resume()")
+    await until("the replica answers", async () => Replication.isOfReplica(await second.call("GET", path)))
+  })
+
   it("a read in flight on a replica that is promoted while no primary answers is answered", () =>
     // A statement that is in flight for 5 s is cancelled, which a busy machine may take for the promotion.
     promiseAtBest(async () => {

@@ -13,12 +13,14 @@ export const make = (keptMillis: number) => {
     lastAt: () => samples.at(-1)?.at ?? 0,
     add: (sample: Sample, of: string) => {
       system = of
-      while (samples.length > 1 && samples[0]!.at < sample.at - keptMillis) samples.shift()
+      while (samples.length > 1 && samples[1]!.at < sample.at - keptMillis) samples.shift()
       // After a failover the log goes on from what was replicated.
       while (samples.length > 0 && samples.at(-1)!.position > sample.position) samples.pop()
       samples.push(sample)
     },
-    /** For how long the primary has been beyond a position, in milliseconds. */
+    /** Whether the lag of a position is known. The primary was beyond any other position before the first sample. */
+    isKnown: (position: bigint) => samples.length > 0 && samples[0]!.position <= position,
+    /** For how long the primary has been beyond a position, in milliseconds; at least that if it is not known. */
     lagOf: (position: bigint, now: number) => {
       const beyond = samples.find((sample) => sample.position > position)
       return beyond === undefined ? 0 : now - beyond.at

@@ -26,6 +26,9 @@ interface Standing {
   readonly leftOut: string | undefined
 }
 
+/** Why a replica answers no reads while its lag is not known. */
+const uncompared = "was not compared with the primary yet"
+
 interface Member extends Replica {
   readonly name: string
   standing: Standing
@@ -115,7 +118,7 @@ export class Replicas extends Context.Service<
         const member: Member = {
           name,
           pools: yield* Pools.make(connect, size),
-          standing: { position: 0n, lagSeconds: 0, leftOut: "was not asked yet" },
+          standing: { position: 0n, lagSeconds: 0, leftOut: uncompared },
           failed: (error) =>
             mayHaveCommitted(error) ? stand(() => ({ ...member.standing, leftOut: "ended a connection" })) : Effect.void
         }
@@ -141,7 +144,9 @@ export class Replicas extends Context.Service<
               ? "belongs to another database"
               : lagSeconds > maxLag
                 ? `lags for more than ${maxLag} s`
-                : undefined
+                : history.isKnown(reached)
+                  ? undefined
+                  : uncompared
           return { position: reached, lagSeconds, leftOut }
         }
         const ask = watcher<Answer>`
