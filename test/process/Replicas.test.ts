@@ -9,6 +9,7 @@ import { createClient } from "../../src/client/promise/PromiseClient.ts"
 import { LocationId } from "../../src/domain/locations/Location.ts"
 import type * as Database from "../support/proofs/Database.ts"
 import * as Replication from "../support/proofs/Replication.ts"
+import * as Service from "../support/Service.ts"
 import { promiseAtBest, until } from "../support/Until.ts"
 
 /** How many statements of clients a server has run. */
@@ -170,6 +171,31 @@ describe("replicas", () => {
     assert.deepStrictEqual([...names], ["After"])
     await replica.query("select pg_wal_replay_resume()")
     await until("the replica answers", async () => Replication.isOfReplica(await second.call("GET", path)))
+  })
+
+  it("a replica that lacks the end of the log answers for as long as the primary is silent", async () => {
+    await using replica = await replication.standby()
+    await using gate = await gateTo(replication.primary.url)
+    await using service = await Service.start({
+      DATABASE_URL: gate.url,
+      DATABASE_REPLICA_URLS: replica.url,
+      REPLICA_MAX_LAG_SECONDS: "3"
+    })
+    const path = `/v1/locations/${await service.create("/v1/locations", { name: "Bakkerij 10", identifier: "B-10" })}`
+    const ofReplica = async () => {
+      const answer = await service.call("GET", path)
+      return answer.status === 200 && Replication.isOfReplica(answer)
+    }
+    await until("the replica answers", ofReplica)
+    await replica.query("select pg_wal_replay_pause()")
+    await replication.primary.query("select pg_logical_emit_message(true, '', '')")
+    // For a sample of the position.
+    await sleep(500)
+    gate.hold()
+    await sleep(4000)
+    assert.isTrue(await ofReplica())
+    // A service that stops waits for the primary.
+    await gate[Symbol.asyncDispose]()
   })
 
   it("a read in flight on a replica that is promoted while no primary answers is answered", () =>

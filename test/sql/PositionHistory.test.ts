@@ -16,6 +16,11 @@ describe("positions of the primary", () => {
     assert.isTrue(primary.isKnown(0n))
   })
 
+  it("the lag is the time for which the primary was ahead at its last sample", () => {
+    const primary = history(5)
+    assert.deepStrictEqual([1n, 4n, 5n].map(primary.lagOf), [3000, 0, 0])
+  })
+
   it("the lag is known for as long as samples are kept, also after a pause of the primary", () => {
     const primary = history(60)
     assert.deepStrictEqual([primary.isKnown(48n), primary.isKnown(49n)], [false, true])

@@ -20,10 +20,13 @@ export const make = (keptMillis: number) => {
     },
     /** Whether the lag of a position is known. The primary was beyond any other position before the first sample. */
     isKnown: (position: bigint) => samples.length > 0 && samples[0]!.position <= position,
-    /** For how long the primary has been beyond a position, in milliseconds; at least that if it is not known. */
-    lagOf: (position: bigint, now: number) => {
+    /**
+     * For how long the primary had been beyond a position at the last sample, in milliseconds; at least that if it is not known. A
+     * replica cannot catch up while the primary is down, so the lag does not grow then.
+     */
+    lagOf: (position: bigint) => {
       const beyond = samples.find((sample) => sample.position > position)
-      return beyond === undefined ? 0 : now - beyond.at
+      return beyond === undefined ? 0 : samples.at(-1)!.at - beyond.at
     }
   }
 }

@@ -136,7 +136,7 @@ export class Replicas extends Context.Service<
           })
         const standingOf = ({ isStandby, position, system }: Answer): Standing => {
           const reached = bytesBefore(position ?? "0/0")
-          const lagSeconds = history.lagOf(reached, performance.now()) / 1000
+          const lagSeconds = history.lagOf(reached) / 1000
           const known = history.system()
           const leftOut = !isStandby
             ? "was promoted"
