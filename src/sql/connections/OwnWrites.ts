@@ -3,7 +3,7 @@ import { bytesBefore, type Position } from "../../domain/query/Position.ts"
 import type { Replica } from "./ReplicaReads.ts"
 import { Replicas } from "./Replicas.ts"
 
-/** How many keys have a position of their own. */
+/** How many keys have a position of their own. Those whose position is unknown keep it beyond that. */
 const maxKeys = 10_000
 
 /**
@@ -33,8 +33,11 @@ export class OwnWrites extends Context.Service<
       let floor = 0n
       const keep = (key: string, position: bigint) => {
         if (positions.size >= maxKeys) {
-          for (const kept of positions.values()) if (kept > floor && kept !== unknown) floor = kept
-          positions.clear()
+          for (const [other, kept] of positions) {
+            if (kept === unknown) continue
+            if (kept > floor) floor = kept
+            positions.delete(other)
+          }
         }
         positions.set(key, position)
       }
