@@ -44,9 +44,18 @@ const readManifest = Effect.fnUntraced(function* (layout: BackupFolder.Layout) {
   if (format > BackupFolder.format) return yield* newer
   const manifest = yield* Effect.mapError(Schema.decodeEffect(BackupFolder.Manifest)(text), () => damaged)
   const known = new Map(yield* Effect.map(migrations, (list) => list.map(([id, name]) => [id, name] as const)))
-  if (!manifest.migrations.waypost.every(([id, name]) => known.get(id) === name)) return yield* newer
+  const unknown = manifest.migrations.waypost.find(([id, name]) => known.get(id) !== name)
+  if (unknown !== undefined) return yield* migratedByNewer(unknown)
   return manifest
 })
+
+/** An older version can make a backup after a newer one has migrated the database. */
+const migratedByNewer = ([id, name]: readonly [number, string]) =>
+  new CommandError({
+    message:
+      `The database of the backup was migrated by a newer Waypost (migration ${String(id).padStart(4, "0")}_${name}); ` +
+      "restore it with that version or a newer one"
+  })
 
 /** Reads the whole backup and fails at the first file that differs from the manifest. */
 const check = Effect.fnUntraced(function* (layout: BackupFolder.Layout, manifest: BackupFolder.Manifest, count: Count) {

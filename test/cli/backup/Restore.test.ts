@@ -78,7 +78,7 @@ const damages: ReadonlyArray<readonly [what: string, spoil: (copy: string) => vo
     "a later migration",
     (copy) =>
       editManifest(copy, (text) => text.replace('[1,"create_foundation"]', '[1,"create_foundation"],[9999,"x"]')),
-    /newer than this/
+    /The database of the backup was migrated by a newer Waypost \(migration 9999_x\); restore it with that version/
   ]
 ]
 
