@@ -81,3 +81,4 @@ export const applied = Effect.all({
   waypost: appliedIn(migrationTables.waypost),
   jobs: appliedIn(migrationTables.jobs)
 })
+export type Migrations = Effect.Success<typeof applied>

@@ -1,6 +1,6 @@
 import { Array as Arr, Effect, Schema, Stream } from "effect"
 import { SqlClient } from "effect/sql"
-import { exists, ledgers, quoted, type Table, tables } from "./Introspection.ts"
+import { applied, exists, ledgers, type Migrations, quoted, type Table, tables } from "./Introspection.ts"
 
 /** Another session is changing the tables; the message says what to do. */
 class SnapshotError extends Schema.TaggedError<SnapshotError>()("SnapshotError", { message: Schema.String }) {}
@@ -34,19 +34,19 @@ const lock = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
 /**
  * Runs an effect, with the tables as its argument, on one consistent snapshot of the database; concurrent writes continue.
  * A statement that rewrites a table, such as many forms of `alter table`, leaves it empty for older snapshots. So the
- * tables are locked first: the first query takes the snapshot, and `lock table` does not count as a query.
+ * tables are locked first: the first query takes the snapshot, and `lock table` does not count as a query. The ledgers are locked by
+ * `holding`, and a lock here would wait behind a migration that waits for that one.
  */
 export const snapshot = <A, E, R>(effect: (tables: ReadonlyArray<Table>) => Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const known = (yield* tables).map(({ name }) => name)
-    const locked = [...(yield* ledgers), ...known]
     return yield* sql.withTransaction(
       Effect.gen(function* () {
         yield* sql`set transaction isolation level repeatable read, read only`
         yield* applySettings
         yield* sql`set local lock_timeout = '1min'`
-        yield* lock(locked).pipe(
+        yield* lock(known).pipe(
           Effect.catchReasons("SqlError", {
             LockTimeoutError: () => Effect.fail(changing),
             SqlSyntaxError: () => Effect.fail(changed)
@@ -100,10 +100,10 @@ export const files = Stream.unwrap(
 )
 
 /**
- * Blocks migrations and keeps the bytes of unattached files until the effect ends. The sweeper skips locked rows; a file
- * that is attached now is kept for a week after it is detached.
+ * Blocks migrations and keeps the bytes of unattached files until the effect ends, which has the applied migrations as its
+ * argument. The sweeper skips locked rows; a file that is attached now is kept for a week after it is detached.
  */
-export const holding = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+export const holding = <A, E, R>(effect: (migrations: Migrations) => Effect.Effect<A, E, R>) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     sql.withTransaction(
       Effect.gen(function* () {
@@ -115,7 +115,7 @@ export const holding = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
             select from files where unattached_since < now() - interval '1 day' for key share
           ) held`
         }
-        return yield* effect
+        return yield* effect(yield* applied)
       })
     )
   )

@@ -23,9 +23,9 @@ const encoder = new TextEncoder()
 const writeDatabase = Effect.fnUntraced(function* (
   layout: BackupFolder.Layout,
   count: Count,
-  known: ReadonlyArray<Introspection.Table>
+  known: ReadonlyArray<Introspection.Table>,
+  migrations: Introspection.Migrations
 ) {
-  const migrations = yield* Introspection.applied
   if (migrations.waypost.length === 0) {
     return yield* new CommandError({
       message: "The database has no Waypost tables; set DATA_DIR or DATABASE_URL to those of the service"
@@ -110,10 +110,12 @@ const backup = Effect.fnUntraced(function* (folder: string) {
       yield* fs.makeDirectory(layout.files, { mode: 0o700 })
       const createdAt = DateTime.formatIso(yield* DateTime.now)
       const list = BackupFolder.filesOf(layout)
-      const { content, lost, unused } = yield* Snapshot.snapshot((tables) => writeDatabase(layout, count, tables)).pipe(
-        Effect.provide(reading),
-        Effect.bind("lost", ({ unused }) => BackupFiles.copyUnused(layout, Stream.take(list, unused), count)),
-        Snapshot.holding,
+      const { content, lost, unused } = yield* Snapshot.holding((migrations) =>
+        Snapshot.snapshot((tables) => writeDatabase(layout, count, tables, migrations)).pipe(
+          Effect.provide(reading),
+          Effect.bind("lost", ({ unused }) => BackupFiles.copyUnused(layout, Stream.take(list, unused), count))
+        )
+      ).pipe(
         Effect.provide(locking),
         Effect.catchTag("SnapshotError", ({ message }) => Effect.fail(new CommandError({ message })))
       )

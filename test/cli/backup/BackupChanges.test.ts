@@ -9,6 +9,7 @@ import * as Snapshot from "../../../src/backup/Snapshot.ts"
 import { maintenanceClient } from "../../../src/sql/Sql.ts"
 import { createGroup } from "../../support/requests/ProductRequests.ts"
 import * as TestServer from "../../support/TestServer.ts"
+import { eventually } from "../../support/Until.ts"
 import { ask, awaitLock, clientOf, command, current, dataFolder, manifestOf } from "../../support/cli/Backups.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "waypost-backup-"))
@@ -75,6 +76,40 @@ layer(TestServer.layer(), { excludeTestServices: true })("waypost backup", (it) 
     }).pipe(Effect.ensuring(restoreSchema))
   )
 
+  it.effect("a migration that begins while a backup begins waits for it, and the backup does not wait", () =>
+    Effect.gen(function* () {
+      const [url, target, data] = [yield* current, fresh(), yield* dataFolder]
+      yield* ask(
+        url,
+        `insert into files (uuid, file_name, extension, mime_type, size, sha256, path_name, url_name, processing, unattached_since)
+          values (gen_random_uuid(), 'unused', '', 'image/png', 1, '', '', '', 'ready', now() - interval '2 days')`
+      )
+      const { backup, migration } = yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        return yield* sql.withTransaction(
+          Effect.gen(function* () {
+            yield* sql`delete from files where file_name = 'unused'`
+            const backup = yield* Effect.forkScoped(command(["backup", target], url, data))
+            // It has locked the migrations by then, and no table yet.
+            yield* eventually(
+              "the backup waits for the file",
+              sql<{ readonly waits: number }>`select count(*)::int as waits from pg_locks
+                where not granted and transactionid = pg_current_xact_id()::xid`,
+              ([row]) => row!.waits === 1
+            )
+            const migration = yield* Effect.forkScoped(ask(url, ledger))
+            yield* awaitLock(url, "AccessExclusiveLock")
+            return { backup, migration }
+          })
+        )
+      }).pipe(Effect.provide(clientOf(url)))
+      const { code, text } = yield* Fiber.join(backup)
+      assert.strictEqual(code, 0, text)
+      assert.isNotEmpty(manifestOf(target).migrations.waypost)
+      yield* Fiber.join(migration)
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("a backup prevents tables from being rewritten while it reads them", () =>
     Effect.gen(function* () {
       yield* createGroup()
@@ -104,7 +139,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("waypost backup", (it) 
   it.effect("a backup that locks the migrations blocks new migrations, but not reads of files", () =>
     Effect.gen(function* () {
       const url = yield* current
-      yield* Snapshot.holding(
+      yield* Snapshot.holding(() =>
         Effect.gen(function* () {
           yield* mustWait(url, ledger)
           yield* ask(url, "select count(*) from files")
