@@ -52,7 +52,8 @@ export interface Batch {
 
 /**
  * Applies changes to the lines of a mirror, then moves its cursor; of a mirror that begins only after the last batch. After a
- * crash in between, the same changes are applied again, which gives the same lines.
+ * crash in between, the same changes are applied again, which gives the same lines. A file without a cursor would be no mirror, so
+ * the cursor comes first where there is no file yet: a cursor without a file begins again.
  */
 export const apply = Effect.fnUntraced(function* (file: string, { begins, changes, isLast, state }: Batch) {
   const fs = yield* FileSystem.FileSystem
@@ -79,6 +80,9 @@ export const apply = Effect.fnUntraced(function* (file: string, { begins, change
     yield* replace(target, Stream.concat(kept, added))
   }
   if (begins && !isLast) return
-  if (begins) yield* fs.rename(target, file)
-  yield* replace(stateOf(file), Stream.succeed(`${Schema.encodeSync(State)(state)}\n`))
+  const move = replace(stateOf(file), Stream.succeed(`${Schema.encodeSync(State)(state)}\n`))
+  if (!begins) return yield* move
+  const begin = fs.rename(target, file)
+  const hasFile = yield* fs.exists(file)
+  yield* hasFile ? Effect.andThen(begin, move) : Effect.andThen(move, begin)
 })

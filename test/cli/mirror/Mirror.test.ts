@@ -1,7 +1,7 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted } from "effect"
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, beforeEach } from "vitest"
@@ -78,6 +78,19 @@ describe("waypost mirror", () => {
     await mirrors(file, [...names, "e"].toSorted())
     writeFileSync(`${file}.cursor`, cursor)
     await mirrors(file, [...names, "e"].toSorted())
+  })
+
+  it("begins again when its first run ended before the cursor was written", async () => {
+    const file = join(running.folder, "first.ndjson")
+    // The cursor cannot be written.
+    mkdirSync(`${file}.cursor.partial`)
+    const broken = await waypost(["mirror", "locations", file], running.env)
+    assert.strictEqual(broken.code, 1, broken.err)
+    assert.isFalse(existsSync(file))
+    rmdirSync(`${file}.cursor.partial`)
+    const again = await waypost(["mirror", "locations", file], running.env)
+    assert.strictEqual(again.code, 0, again.err)
+    assert.isTrue(existsSync(file))
   })
 
   it("begins again when the file is gone, or the key has other permissions", async () => {
