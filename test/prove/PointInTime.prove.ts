@@ -6,6 +6,8 @@ import { assert, describe, it } from "vitest"
 import { seed, start } from "../support/Databases.ts"
 import * as Process from "../support/Process.ts"
 import * as Service from "../support/Service.ts"
+import { until } from "../support/Until.ts"
+import { read } from "../docs/Guide.ts"
 import { busy } from "./Busy.ts"
 import { copyDirectory } from "../support/proofs/BaseBackup.ts"
 import * as Database from "../support/proofs/Database.ts"
@@ -28,13 +30,33 @@ const sums = async (sql: Sql) => {
   return found
 }
 
-/** Starts PostgreSQL on a data folder to recover it, inspects it and stops it. */
+/** The statements that the guide has after a recovery. */
+const afterRecovery = /<<'SQL'\n([^]*?)^SQL$/m.exec(read("docs/backup-and-restore.md"))![1]!
+
+/** Creates a group and returns it once the log has it, with cursors behind it. */
+const following = async (service: Service.Service, name: string) => {
+  const uuid = await service.create("/v1/groups", { name })
+  const feed = await until("the log has the group", async () => {
+    const { body } = await service.call("GET", `/v1/groups/${uuid}/history`)
+    return body.data.length > 0 && (body.data[0].cursor as string)
+  })
+  const { body } = await service.call("GET", "/v1/groups/delta?limit=500")
+  assert.isFalse(body.more)
+  return { feed, delta: body.cursor as string, groups: body.data.length as number }
+}
+
+/** Starts PostgreSQL on a data folder to recover it, inspects it, runs the statements of the guide and stops it. */
 const recover = async (folder: string) => {
   const began = performance.now()
   await using recovered = await start(folder)
   const seconds = (performance.now() - began) / 1000
   const { sql } = recovered
-  return { seconds, found: await sums(sql), broken: await violations((statement) => sql.unsafe(statement)) }
+  const found = await sums(sql)
+  const broken = await violations((statement) => sql.unsafe(statement))
+  const session = await sql.reserve()
+  await session.unsafe(afterRecovery)
+  session.release()
+  return { seconds, found, broken }
 }
 
 describe("point-in-time recovery", () => {
@@ -52,8 +74,12 @@ describe("point-in-time recovery", () => {
     const sql = postgres(database.url, { max: 1, onnotice: () => undefined })
     try {
       await database.start()
-      await using service = await Service.start({ DATABASE_URL: database.url }, { folder: join(folder, "files") })
+      const settings = { DATABASE_URL: database.url, WEBHOOK_ALLOW_PRIVATE: "true" }
+      await using service = await Service.start(settings, { folder: join(folder, "files") })
       await seed(sql, rows)
+      await until("the rows are in the log", async () => (await sql`select from pending_changes limit 1`).length === 0)
+      const webhook = await service.create("/v1/webhooks", { url: "https://127.0.0.1/", types: ["post.*"] })
+      const before = await following(service, "Before")
 
       // Take the base backup while clients write.
       const load = busy(service, 4, 1)
@@ -73,6 +99,9 @@ describe("point-in-time recovery", () => {
       ]
       await sleep(50)
 
+      await using later = await Service.start(settings, { folder: join(folder, "files") })
+      const lost = await following(later, "Lost")
+      await later.stop()
       await sql`truncate locations, users, groups, assets, files, posts, products, api_keys cascade`
       const [after] = await sql`select count(*)::int as rows from locations`
       const [{ file }] = (await sql`select pg_walfile_name(pg_switch_wal()) as file`) as unknown as [
@@ -95,6 +124,16 @@ describe("point-in-time recovery", () => {
       // The service starts on the recovered data folder.
       await using again = await Service.start({}, { folder: join(folder, "data") })
       const list = await again.call("GET", "/v1/locations?limit=1")
+      const { body: paused } = await again.call("GET", `/v1/webhooks/${webhook}`)
+      // The log grows beyond what was lost.
+      for (const name of ["One", "Two", "Three"]) await following(again, name)
+      const statusOf = async ({ delta, feed }: typeof lost) => {
+        const answers = [
+          await again.call("GET", `/v1/groups/delta?after=${delta}`),
+          await again.call("GET", `/v1/events?after=${feed}`)
+        ]
+        return answers.map(({ status }) => status)
+      }
 
       const total = (all: typeof found) => all.reduce((sum, [, count]) => sum + count, 0)
       await report(ctx, {
@@ -108,6 +147,15 @@ describe("point-in-time recovery", () => {
       assert.deepStrictEqual(found, expected)
       assert.deepStrictEqual(broken, [])
       assert.strictEqual(list.status, 200)
+      assert.strictEqual(lost.groups, before.groups + 1)
+      assert.deepStrictEqual(
+        [await statusOf(before), await statusOf(lost)],
+        [
+          [200, 200],
+          [410, 410]
+        ]
+      )
+      assert.strictEqual(paused.data.state, "paused")
     } finally {
       await sql.end({ timeout: 1 })
       await database.remove()
