@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { lookupsOnly, QualityRefresh } from "../../../src/repositories/quality/QualityRefresh.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { refreshed } from "../../support/requests/QualityRequests.ts"
@@ -85,7 +86,13 @@ layer(TestServer.layer(), { excludeTestServices: true })("the quality of locatio
   it.effect("a location is compared with few others while PostgreSQL expects that there are none", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
-      yield* pooled`update locations set postal_codes = array[lpad((random() * 999999)::int::text, 6, '0')]`
+      yield* Effect.provide(
+        Effect.flatMap(
+          SqlClient.SqlClient,
+          (sql) => sql`update locations set postal_codes = array[lpad((random() * 999999)::int::text, 6, '0')]`
+        ),
+        Postgres.untimed
+      )
       yield* pooled`alter table location_quality_claims set (autovacuum_enabled = off)`
       yield* pooled`delete from location_quality_keys`
       yield* pooled`analyze location_quality_claims`
