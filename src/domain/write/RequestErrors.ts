@@ -103,7 +103,8 @@ export class RateLimitExceededError extends ApiError<RateLimitExceededError>()(
   }
 ) {}
 
-class HeadersTooLargeError extends ApiError<HeadersTooLargeError>()(
+/** @public The declarations of the client package name it. */
+export class HeadersTooLargeError extends ApiError<HeadersTooLargeError>()(
   ...plainError("HeadersTooLargeError", 431, "The request line and the headers are too large.")
 ) {}
 
