@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import { withLongTimeout } from "./ManyRecords.ts"
+import { withLongTimeout } from "./connections/ManyRecords.ts"
 import { Sql } from "./Sql.ts"
 import { isTooSlow } from "./SqlErrors.ts"
 

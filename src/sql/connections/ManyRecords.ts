@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { manyRecordsSeconds } from "../domain/write/ManyRecords.ts"
-import { patiently } from "./connections/DatabaseSocket.ts"
+import { manyRecordsSeconds } from "../../domain/write/ManyRecords.ts"
+import { patiently } from "./DatabaseSocket.ts"
 
 /** Runs a statement of a transaction that alters many records: it has as long as its request. Those after it have the usual time again. */
 export const withLongTimeout = <A, E, R>(sql: SqlClient.SqlClient, statement: Effect.Effect<A, E, R>) => {
