@@ -32,8 +32,11 @@ export const keptKey = Effect.fnUntraced(function* (name: string) {
   return key
 })
 
-/** Whether a JSON log line is no warning and no error. */
-const isRoutine = (line: string) => /"level":"(?:TRACE|DEBUG|INFO)"/.test(line)
+/** The level of a JSON log line. */
+const levelOf = (line: string) => {
+  const name = /"level":"([A-Z]+)"/.exec(line)?.[1]?.toLowerCase()
+  return LogLevel.values.find((level) => level.toLowerCase() === name)
+}
 
 /**
  * Runs the service as a separate process until the scope closes, and prints its output. Each time the service reports its
@@ -49,9 +52,15 @@ export const serve = <E, R>(options: {
 }) =>
   Effect.gen(function* () {
     const { isWatched = false } = options
-    // The service logs its URL at this level. Its other lines of this level are not printed.
-    const isAboveInfo = LogLevel.getOrdinal((yield* Settings).LOG_LEVEL) > LogLevel.getOrdinal("Info")
+    const { LOG_LEVEL } = yield* Settings
+    const isAboveInfo = LogLevel.isGreaterThan(LOG_LEVEL, "Info")
     const quiet = isAboveInfo || options.quiet === true
+    const least = isAboveInfo ? LOG_LEVEL : "Warn"
+    // The service logs its URL at the level info, as JSON; lines below the level that is wanted are not printed.
+    const isPrinted = (line: string) => {
+      const level = quiet ? levelOf(line) : undefined
+      return level === undefined || LogLevel.isGreaterThanOrEqualTo(level, least)
+    }
     const pretty = !quiet && process.stdout.isTTY && (process.env["LOG_FORMAT"] ?? "auto") === "auto"
     const child = yield* ChildProcess.make(process.execPath, program(isWatched), {
       extendEnv: true,
@@ -70,7 +79,7 @@ export const serve = <E, R>(options: {
       Stream.runForEach((line) => {
         const url = /Waypost serves (https?:\/\/[\w.:[\]-]+)/.exec(line)?.[1]
         return Effect.andThen(
-          quiet && isRoutine(line) ? Effect.void : Console.log(line),
+          isPrinted(line) ? Console.log(line) : Effect.void,
           url === undefined ? Effect.void : Effect.forkScoped(options.onServing(url))
         )
       }),

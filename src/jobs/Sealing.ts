@@ -7,10 +7,10 @@ import { repeatedly } from "./Repeated.ts"
 const batch = 5000
 
 /**
- * Gives positions in the log to the changes that were committed. Any number of processes may run this concurrently: one
- * seals, the others do nothing meanwhile.
+ * Makes the effect that gives positions in the log to the changes that were committed. Any number of processes may run it concurrently:
+ * one seals, the others do nothing meanwhile. It remembers how many changes a statement seals in its time.
  */
-export const seal = Effect.gen(function* () {
+export const make = Effect.gen(function* () {
   const { pooled } = yield* Sql
   const runStep = yield* makeSteps(batch)
   const sealSome = (size: number) =>
@@ -18,8 +18,11 @@ export const seal = Effect.gen(function* () {
       pooled<{ readonly changes: number }>`select waypost_seal(${size}::int) as changes`,
       ([row]) => row!.changes === size
     )
-  yield* Effect.repeat(runStep(sealSome), { while: (isFull) => isFull })
+  return Effect.repeat(runStep(sealSome), { while: (isFull) => isFull })
 })
+
+/** Seals all changes that were committed. */
+export const seal = Effect.flatten(make)
 
 const age = Metric.gauge("waypost_unsealed_change_age_seconds", {
   description: "Time since the oldest committed change that the log does not have yet"
@@ -39,7 +42,7 @@ const measureAge = Sql.pipe(
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     yield* Metric.update(age, 0)
-    yield* repeatedly("Could not seal the change log", "100 millis", seal)
+    yield* repeatedly("Could not seal the change log", "100 millis", yield* make)
     yield* Effect.forkScoped(Effect.repeat(measureAge, Schedule.spaced("1 second")))
   })
 )

@@ -902,6 +902,15 @@ describe("the console in a browser", () => {
     await page.getByRole("button", { name: "Remove virus.txt" }).click()
     await page.getByText("Uploading virus.txt").waitFor({ state: "detached" })
     await page.unrouteAll()
+    // The first part never arrives.
+    await page.route("**/*", (route) => (route.request().method() === "PUT" ? undefined : route.continue()))
+    const part = page.waitForRequest((request) => request.method() === "PUT")
+    await page.getByLabel("Drop files here").setInputFiles(file("wrong.txt"))
+    await part
+    const aborted = page.waitForResponse((response) => response.request().method() === "DELETE")
+    await page.getByRole("button", { name: "Remove wrong.txt" }).click()
+    assert.strictEqual((await aborted).status(), 200)
+    await page.unrouteAll()
     await page.route(/\/v1\/uploads\/init/, () => undefined)
     const ended = page.waitForEvent("requestfailed", (request) => request.url().includes("/v1/uploads/init"))
     await page.getByLabel("Drop files here").setInputFiles(file("slow.txt"))

@@ -182,6 +182,33 @@ layer(Postgres.sql.pipe(Layer.provide(settings())), { excludeTestServices: true 
 })
 
 const unprepared = Postgres.sql.pipe(Layer.provideMerge(settings({ DATABASE_PREPARE: "false" })))
+layer(unprepared, { excludeTestServices: true })("a job that seals", (it) => {
+  it.effect("begins with the number of changes that a statement sealed in its time the last time", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const seal = yield* Sealing.make
+      const create = pooled`
+        insert into groups (uuid, name) select gen_random_uuid(), 'slow ' || gen_random_uuid() from generate_series(1, 300) i`
+      yield* pooled.unsafe("create sequence too_slow")
+      yield* pooled.unsafe(`create function slow() returns trigger language plpgsql as $$ begin
+        if (select count(*) from inserted) > 200 then perform nextval('too_slow'), pg_sleep(10); end if;
+        return null;
+      end $$`)
+      yield* pooled.unsafe(`create trigger slow after insert on events referencing new table as inserted
+        for each statement execute function slow()`)
+      const failures = pooled`select nextval('too_slow')::int as next`
+      yield* create
+      yield* seal
+      // 5,000 and 500 changes were too many, of which there were 300.
+      assert.deepStrictEqual(yield* failures, [{ next: 3 }])
+      yield* create
+      yield* seal
+      assert.deepStrictEqual(yield* failures, [{ next: 4 }])
+      assert.lengthOf(yield* labels("slow"), 600)
+    }).pipe(Effect.provide(Postgres.hurried(1000)))
+  )
+})
+
 layer(unprepared, { excludeTestServices: true })("the deletion of a group with many members", (it) => {
   it.effect("is sealed when its event alone takes longer than other statements may", () =>
     Effect.gen(function* () {

@@ -62,7 +62,10 @@ describe("service process", () => {
     // The storage cannot use it, which comes out when the port is open.
     writeFileSync(join(own.folder, "files"), "")
     const running = Process.run({ DATA_DIR: own.folder, PORT: String(port) })
-    assert.deepStrictEqual(await knockUntil(port, running, 5), new Set([503]))
+    const statuses = await knockUntil(port, running, 5)
+    // At its end the kernel has accepted connections that the process never sees.
+    statuses.delete("ECONNRESET")
+    assert.deepStrictEqual(statuses, new Set([503]))
     const { code, output } = await running
     assert.strictEqual(code, 1)
     assert.include(output, "Cannot use the storage")
@@ -84,7 +87,7 @@ describe("service process", () => {
     const answered = statusOf(port, {})
     child.kill("SIGTERM")
     assert.deepStrictEqual(await exited, [0, null])
-    assert.include([0, 200, 503], await answered)
+    assert.include(["ECONNREFUSED", "ECONNRESET", 200, 503], await answered)
     closeSync(output)
     own.remove()
   })

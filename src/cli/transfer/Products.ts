@@ -106,7 +106,10 @@ by username. Tabular formats have no modules, and change none.`,
         ...product,
         ...(parentUuid && { parent: yield* names.nameOf("products", parentUuid) }),
         ...(optionValues && { options: optionValues }),
-        ...(flat ? {} : { modules: yield* modules.read(product.uuid, own) })
+        // A table has no modules; their names say that it lacks them.
+        ...(flat
+          ? own.length > 0 && { modules: Object.fromEntries(own.map((name) => [name, {}])) }
+          : { modules: yield* modules.read(product.uuid, own) })
       }
     })
 

@@ -64,8 +64,14 @@ const Uploads = () => {
   const set = (id: number, change: Partial<Running>) =>
     setRunning((all) => all.map((one) => (one.id === id ? { ...one, ...change } : one)))
 
-  const remove = ({ ending, id }: Running) => {
+  /** Removes what the service has of an upload; one that is completed is rejected. */
+  const abort = (uuid: string | undefined) =>
+    uuid === undefined ? undefined : void client.uploads.abort(uuid).result()
+
+  const remove = ({ ending, id, problem, resume }: Running) => {
     ending.abort()
+    // One that is being sent is aborted when it has ended.
+    if (problem !== undefined) abort(resume)
     setRunning((all) => all.filter((one) => one.id !== id))
   }
 
@@ -74,17 +80,24 @@ const Uploads = () => {
     if (signal.aborted) return "removed"
     set(id, { asset: one.asset, problem: undefined })
     const name = file.name.replace(/\.[^.]+$/, "")
+    let uuid = resume
     const { error } = await client.assets
       .upload(file, {
         translations: [{ locale, name }],
         ...one.asset,
         signal,
         onProgress: ({ sent }) => set(id, { sent }),
-        onStart: (uuid) => set(id, { resume: uuid }),
+        onStart: (started) => {
+          uuid = started
+          set(id, { resume: started })
+        },
         ...(resume === undefined ? {} : { resume })
       })
       .result()
-    if (signal.aborted) return "removed"
+    if (signal.aborted) {
+      abort(uuid)
+      return "removed"
+    }
     if (error !== undefined) {
       set(id, { problem: messageOf(error).text })
       return "failed"
@@ -99,7 +112,8 @@ const Uploads = () => {
     const failed = outcomes.filter((outcome) => outcome === "failed").length
     if (done > 0) notify(words.uploaded(formats.number(done)))
     if (failed > 0) notify(words.notUploaded(formats.number(failed)))
-    if (done > 0) await queries.invalidateQueries()
+    // One that was removed may have become an asset before.
+    if (failed < outcomes.length) await queries.invalidateQueries()
   }
 
   const take = async (files: ReadonlyArray<File>) => {

@@ -125,7 +125,8 @@ export class Deliveries extends Context.Service<
         const write = Effect.gen(function* () {
           yield* lock(webhook)
           const [waiting] = yield* pooled<{ readonly events: number }>`
-            select count(*)::int as events from webhook_queue where webhook_uuid = ${webhook} and is_replay`
+            select count(*)::int as events from webhook_queue where webhook_uuid = ${webhook} and is_replay
+              and id > coalesce((select queue_id from webhook_dropped where webhook_uuid = ${webhook}), 0)`
           if (waiting!.events + ids.length > maxWaitingReplayed) return yield* tooManyWaiting
           // The id of an event ends in its position.
           const rows = yield* pooled<{ readonly id: string; readonly isKnown: boolean; readonly isSent: boolean }>`
@@ -160,7 +161,10 @@ interface Row extends Place {
   readonly json: Encoded<Delivery>
 }
 
-/** Attempts and pending deliveries in one order; one more than the page has. */
+/**
+ * Attempts and pending deliveries in one order; one more than the page has. While what a pause dropped is not removed yet, nothing is
+ * delivered, and no pending delivery is in the list: the search for one could read all that was dropped.
+ */
 const pageSql = (webhook: WebhookId, { after, limit, state }: DeliveryRequest): Fragment => {
   const isBehind = (at: Fragment, isPending: Fragment, id: Fragment) =>
     after === undefined
@@ -177,7 +181,7 @@ const pageSql = (webhook: WebhookId, { after, limit, state }: DeliveryRequest): 
     select q.queued_at, true, q.id, json_build_object('eventId', e.id, 'eventType', e.type || '.' || e.action, 'attempt', 1,
         'state', 'pending', 'at', ${timestampJson(sql`q.queued_at`)})::text
       from webhook_queue q join events e using (position) where q.webhook_uuid = ${webhook} and q.attempts = 0
-        and q.id > coalesce((select d.queue_id from webhook_dropped d where d.webhook_uuid = ${webhook}), 0)
+        and not exists (select from webhook_dropped d where d.webhook_uuid = ${webhook})
         and ${isBehind(sql`q.queued_at`, sql`true`, sql`q.id`)}
       order by q.queued_at desc, q.id desc limit ${limit + 1}::int`
   const parts = [

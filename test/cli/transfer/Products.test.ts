@@ -203,10 +203,13 @@ describe("waypost import and export of products", () => {
       assert.strictEqual(code, 0, err)
       return err
     }
-    const line = "The export lacks the translations of products, which CSV cannot hold; use json or ndjson\n"
-    assert.strictEqual(await run("products", "--format", "csv"), line)
+    const lacks = (members: string) =>
+      `The export lacks the ${members} of products, which CSV cannot hold; use json or ndjson\n`
+    assert.strictEqual(await run("products", "--format", "csv"), lacks("modules, translations"))
     assert.strictEqual(await run("products", "--format", "ndjson"), "")
-    assert.strictEqual(await run("products", "--format", "csv", "--filter", "identifier:startsWith:SHIRT"), "")
+    const shirts = ["--filter", "identifier:startsWith:SHIRT"]
+    assert.strictEqual(await run("products", "--format", "csv", ...shirts), lacks("modules"))
+    assert.strictEqual(await run("products", "--format", "csv", "--filter", "modules.active:exists:false"), "")
     assert.strictEqual(await run("locations", "--format", "csv"), "")
     const hours = { timezone: "Europe/Amsterdam", openingHours: [{ day: 1, opens: "09:00", closes: "17:00" }] }
     const opened = file("opened.ndjson", [{ name: "Opened", identifier: "OPENED", ...hours }])
