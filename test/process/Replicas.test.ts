@@ -188,7 +188,7 @@ describe("replicas", () => {
     }
     await until("the replica answers", ofReplica)
     await replica.query("select pg_wal_replay_pause()")
-    await replication.primary.query("select pg_logical_emit_message(true, '', '')")
+    await replication.primary.query("select pg_logical_emit_message(true, '', '')::text")
     // For a sample of the position.
     await sleep(500)
     gate.hold()
