@@ -19,22 +19,20 @@ export default defineConfig(({ mode }) => {
   const project = (name: keyof typeof files, more: Options) => ({
     test: { ...common, env: runs(mode), ...files[name], name, ...more }
   })
-  // They wait for processes more than they compute.
-  const last = { maxWorkers: 4, sequence: { groupOrder: 1 } }
   return {
     test: {
       reporters,
       // A test that fails shows what it printed.
       silent: "passed-only",
       slowTestThreshold: Infinity,
-      // Each waits for its database for a part of its time.
-      maxWorkers: 3,
+      // Each waits for its database or for processes for a part of its time.
+      maxWorkers: 4,
       projects: [
         project("unit", shared),
         project("service", { ...shared, globalSetup }),
         project("slow", { ...shared, globalSetup }),
-        project("processes", { ...shared, ...last, globalSetup: [...globalSetup, "test/support/unpackBrowser.ts"] }),
-        project("isolated", { ...last, globalSetup })
+        project("processes", { ...shared, globalSetup: [...globalSetup, "test/support/unpackBrowser.ts"] }),
+        project("isolated", { globalSetup })
       ]
     }
   }

@@ -168,7 +168,7 @@ describe("decoder process", () => {
         const owner = spawn(process.execPath, [script, yield* file(bytes), type], { stdio: "ignore" })
         const { exited } = own(owner)
         const { folder, pid } = yield* running(owner.pid)
-        yield* Effect.sleep("2 seconds")
+        yield* Effect.sleep("500 millis")
         assert.isTrue(isAlive(pid))
         assert.isTrue(existsSync(folder))
         owner.kill("SIGKILL")
