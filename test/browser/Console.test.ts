@@ -1057,15 +1057,16 @@ describe("the console in a browser", () => {
     await context.close()
   })
 
-  it("an empty table offers to create and import records where the key can do that", async () => {
+  it("an empty table, or an empty grid of assets, offers to create and import records where the key can do that", async () => {
     const { body } = await service.call("POST", "/v1/api-keys", { name: "Guest", permissions: ["read:users"] })
     for (const [key, path, text] of [
       [service.key, "/users", "Nothing here yet.Create the first user, or import a spreadsheet."],
       [service.key, "/webhooks", "Nothing here yet.Create the first webhook."],
+      [service.key, "/assets", "Nothing here yet.Create the first asset."],
       [body.data.key, "/users", "Nothing here yet."]
     ]) {
       const { context, page } = await visit("", { key })
-      await page.route(/\/v1\/(?:users|webhooks)\?/, (route) =>
+      await page.route(/\/v1\/(?:users|webhooks|assets)\?/, (route) =>
         route.fulfill({ json: { _tag: "Success", data: [], pagination: { total: 0 } } })
       )
       await page.goto(`${service.url}/console${path}`)

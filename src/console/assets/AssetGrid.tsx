@@ -1,9 +1,10 @@
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { useEffect, useMemo, useRef, useState } from "react"
 import { Link } from "wouter"
-import { Empty, Failure } from "../shell/Failure.tsx"
+import { Failure } from "../shell/Failure.tsx"
 import { labelOf, textOf, uuidOf, valueAt } from "../data/Calls.ts"
 import type { Resource } from "../definition/Definition.ts"
+import { Nothing } from "../table/Nothing.tsx"
 import { useNext, useRecords } from "../table/Records.ts"
 import { useFormats, useWords } from "../words/Words.tsx"
 import { Thumbnail } from "./Thumbnail.tsx"
@@ -43,13 +44,13 @@ const AssetGrid = ({ resource }: { readonly resource: Resource }) => {
   useNext(records, last >= rows.length - 4 * perRow)
   const failure = records.error === null ? null : <Failure error={records.error} retry={() => void records.refetch()} />
   if (records.data === undefined) return failure ?? <p className="hint">{words.loading}</p>
+  if (rows.length === 0) return failure ?? <Nothing resource={resource} />
   return (
     <>
       {failure}
       <p className="count" role="status">
         {words.shownOfTotal(formats.number(rows.length), formats.number(total ?? rows.length))}
       </p>
-      {rows.length === 0 ? <Empty title={words.noneMatch} /> : null}
       <div
         className="scroller"
         role="region"

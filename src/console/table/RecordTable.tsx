@@ -1,15 +1,14 @@
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { useMemo, useRef, useState } from "react"
 import { Link } from "wouter"
-import { Empty, Failure } from "../shell/Failure.tsx"
+import { Failure } from "../shell/Failure.tsx"
 import { useAddress } from "../data/Addresses.ts"
 import { type Json, labelOf, uuidOf, valueAt } from "../data/Calls.ts"
 import type { Column, Resource } from "../definition/Definition.ts"
-import { isImportable } from "../importing/Importable.ts"
-import { useSession } from "../session/Session.tsx"
 import { useFormats, useNames, useWords } from "../words/Words.tsx"
 import { Cell } from "./Cell.tsx"
 import { useColumns } from "./ColumnChoice.tsx"
+import { Nothing } from "./Nothing.tsx"
 import { useNext, useRecords, useView } from "./Records.ts"
 import { Selection } from "./Selection.tsx"
 
@@ -36,25 +35,6 @@ const SortButton = ({ column, resource }: { readonly column: Column; readonly re
 }
 
 const sortDirection = { asc: "ascending", desc: "descending" } as const
-
-const Nothing = ({ resource }: { readonly resource: Resource }) => {
-  const words = useWords()
-  const names = useNames()
-  const address = useAddress()
-  const { can } = useSession()
-  const isNarrowed = ["filter", "search", "openAt"].some((name) => address.get(name) !== undefined)
-  if (!isNarrowed) {
-    const hint = isImportable(resource, can) ? words.emptyImport : words.emptyHint
-    return <Empty title={words.empty}>{can(resource.actions.create) ? hint(names.one(resource.name)) : null}</Empty>
-  }
-  return (
-    <Empty title={words.noneMatch}>
-      <button type="button" onClick={() => address.set({ filter: undefined, search: undefined, openAt: undefined })}>
-        {words.clearFilters}
-      </button>
-    </Empty>
-  )
-}
 
 /** The records of a view as a table. Only the rows in sight are in the page, and more are read as the reader scrolls. */
 export const RecordTable = ({ resource }: { readonly resource: Resource }) => {
