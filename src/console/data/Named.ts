@@ -1,11 +1,9 @@
 import DataLoader from "dataloader"
+import definition from "virtual:definition"
 import type { WaypostClient } from "../../client/promise/PromiseClient.ts"
 import type { Resource } from "../definition/Definition.ts"
 import { call, type Json, type Page, selected, uuidOf } from "./Calls.ts"
 import * as Filters from "./Filters.ts"
-
-/** How many records one list reads. */
-const together = 100
 
 const isUuid = (text: string) => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text)
 
@@ -14,7 +12,12 @@ export const make = (client: WaypostClient) => {
   const read = async (resource: Resource, uuids: ReadonlyArray<string>) => {
     const filter = Filters.print([{ field: "uuid", operator: "in", values: uuids }])
     const fields = resource.hasSelection ? selected([resource.label]) : undefined
-    const { data } = await call<Page>(client, resource.actions.list!, { filter, fields, limit: together, total: false })
+    const { data } = await call<Page>(client, resource.actions.list!, {
+      filter,
+      fields,
+      limit: definition.maxValues,
+      total: false
+    })
     const found = new Map(data.map((record) => [uuidOf(record), record]))
     return uuids.map((uuid) => found.get(uuid.toLowerCase()))
   }
@@ -23,7 +26,7 @@ export const make = (client: WaypostClient) => {
     if (!isUuid(uuid)) return Promise.resolve(undefined)
     const loader =
       loaders.get(resource.name) ??
-      new DataLoader((uuids) => read(resource, uuids), { maxBatchSize: together, cache: false })
+      new DataLoader((uuids) => read(resource, uuids), { maxBatchSize: definition.maxValues, cache: false })
     loaders.set(resource.name, loader)
     return loader.load(uuid)
   }

@@ -95,6 +95,10 @@ export interface Definition {
   readonly version: string
   /** How many operations a bulk request has at most. */
   readonly maxOperations: number
+  /** How many records one replacement of a relation takes. */
+  readonly maxMembers: number
+  /** How many values the operator `in` of a filter takes. */
+  readonly maxValues: number
   readonly resources: ReadonlyArray<Resource>
   /** Every operation by `group.name`, for screens that are not about a resource. */
   readonly actions: Readonly<Record<string, Action>>

@@ -3,11 +3,12 @@ import { operations, type Operation } from "../../api/Operations.ts"
 import { ModuleName } from "../../domain/catalog/ModuleName.ts"
 import { owns, supports } from "../../domain/catalog/ProductModule.ts"
 import { ProductType } from "../../domain/catalog/Product.ts"
-import { operatorsOf } from "../../domain/query/FilterConditions.ts"
+import { maxValues, operatorsOf } from "../../domain/query/FilterConditions.ts"
 import type { Field } from "../../domain/query/FilterFields.ts"
 import { includedPermissions } from "../../domain/query/Include.ts"
 import { columnsOf } from "../../domain/files/Rows.ts"
 import { maxOperations } from "../../domain/write/Bulk.ts"
+import { maxMembers } from "../../domain/write/Relations.ts"
 import {
   type Action,
   type ActionName,
@@ -173,6 +174,8 @@ export const derive = (version: string): Definition => {
   return {
     version,
     maxOperations,
+    maxMembers,
+    maxValues,
     resources: lists.map((operation) => resourceOf(operation, names, all)),
     actions: Object.fromEntries(
       documented.map((operation) => [`${operation.group}.${operation.name}`, actionOf(operation)])

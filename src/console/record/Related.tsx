@@ -19,9 +19,6 @@ interface Change {
   readonly removed: ReadonlyArray<string>
 }
 
-/** How many records the replacement of a set may have. */
-const maxReplaced = 10_000
-
 /** Replaces the records of a relation; the tag that was read with them finds out whether they are still the same. */
 const replaceSet = async (client: WaypostClient, relation: Relation, uuid: string, { added, removed }: Change) => {
   const members: Array<string> = []
@@ -48,7 +45,7 @@ const useChange = ({ owner, relation, total, uuid }: Props & { readonly total: n
       const inverse = definition.resources
         .find(({ name }) => name === relation.resource)!
         .relations.find(({ resource }) => resource === owner)
-      if (total + change.added.length <= maxReplaced || !can(inverse?.replace)) {
+      if (total + change.added.length <= definition.maxMembers || !can(inverse?.replace)) {
         return replaceSet(client, relation, uuid, change)
       }
       for (const one of change.added) await replaceSet(client, inverse, one, { added: [uuid], removed: [] })

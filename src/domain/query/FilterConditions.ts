@@ -23,7 +23,7 @@ const textual: ReadonlyArray<Operator> = ["equals", "contains", "startsWith", "e
 const ordered: ReadonlyArray<Operator> = ["equals", "gt", "gte", "lt", "lte", "in", "exists"]
 
 /** How many values `in` takes. */
-const maxValues = 100
+export const maxValues = 100
 
 /** The operators a kind of field takes. */
 export const operatorsOf: Readonly<Record<Kind, ReadonlyArray<Operator>>> = {

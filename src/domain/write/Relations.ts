@@ -6,7 +6,7 @@ export const relationKinds = ["users", "locations", "groups"] as const
 export type RelationKind = (typeof relationKinds)[number]
 
 /** How many members one replacement may name. */
-const maxMembers = 10_000
+export const maxMembers = 10_000
 
 /** The members of a relation, the whole set; a uuid that is named twice counts once. */
 export const uuids = <Id extends Schema.Codec<string, string>>(id: Id) => distinct(id, maxMembers, "uuids")
