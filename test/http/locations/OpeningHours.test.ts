@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { moment } from "../../support/changes/World.ts"
 import { eventsOf, shown } from "../../support/requests/LogRequests.ts"
 import { create, problemsOf, read, send, unique } from "../../support/requests/Requests.ts"
 import * as TestServer from "../../support/TestServer.ts"
@@ -107,7 +108,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("opening hours", (it) =
     () =>
       Effect.gen(function* () {
         const uuid = yield* create()
-        const then = new Date().toISOString()
+        const then = yield* moment
         const { events } = yield* eventsOf(patch(uuid, hours))
         assert.deepStrictEqual(shown(events), [
           {
@@ -122,7 +123,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("opening hours", (it) =
         ])
         const at = (time: string) =>
           Effect.map(send("GET", `/v1/locations/${uuid}?at=${time}`), ({ body }) => body.data)
-        const between = new Date().toISOString()
+        const between = yield* moment
         yield* patch(uuid, { openingHours: [monday], specialHours: null })
         assert.notProperty(yield* at(then), "openingHours")
         assert.deepInclude(yield* at(between), hours)
