@@ -157,7 +157,7 @@ describe("logs and telemetry", () => {
   }
 
   describe("a stop with more of the log than a pipe takes", () => {
-    const requests = 400
+    const requests = 150
 
     /** A service with that, and a function that lets the test read it. */
     const unread = async () => {

@@ -990,10 +990,7 @@ describe("the console in a browser", () => {
   it.each(["", "/locations", "/locations/new", "/products", "/assets", "/import", "/events", "/api-keys", "/access"])(
     "the screen %s has no barriers at 390 pixels, in Dutch, and reports no error",
     async (path) => {
-      const { context, page, problems } = await visit(path, { width: 390 })
-      await page.evaluate(`localStorage.setItem("waypost-language", "nl")`)
-      await page.reload()
-      await page.waitForSelector("#content h1")
+      const { context, page, problems } = await visit(path, { width: 390, language: "nl" })
       // The stream of changes has no end.
       if (path !== "/events") await page.waitForLoadState("networkidle")
       assert.strictEqual(await page.evaluate("document.documentElement.lang"), "nl")

@@ -13,6 +13,8 @@ export interface Options {
   readonly width?: number
   /** The first language of the browser. */
   readonly locale?: string
+  /** The language that was chosen in the console. */
+  readonly language?: string
 }
 
 /** A request that a screen no longer needs is aborted. */
@@ -25,10 +27,11 @@ export const waitMillis = 15_000
 export const visit = async (
   { browser, service }: { readonly browser: Browser; readonly service: Service.Service },
   path: string,
-  { key = service.key, locale = "en-US", width = 1280 }: Options = {}
+  { key = service.key, language, locale = "en-US", width = 1280 }: Options = {}
 ): Promise<Visit> => {
   const opened = await open(browser, `${service.url}/healthz`, { locale, viewport: { width, height: 800 } })
   await opened.page.evaluate(`sessionStorage.setItem("waypost-key", "${key}")`)
+  if (language !== undefined) await opened.page.evaluate(`localStorage.setItem("waypost-language", "${language}")`)
   opened.page.setDefaultTimeout(waitMillis)
   await opened.page.goto(`${service.url}/console${path}`)
   await opened.page.waitForSelector("#content h1")

@@ -2,8 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import sharp from "sharp"
 import { NotRenderableError } from "../../src/media/Renderer.ts"
+import { memoryOf } from "../support/Services.ts"
 import { blackPng, noise, pdf, quarters, nonImages, svg } from "../support/MediaFixtures.ts"
-import { assertImages, decoders, preview, render, rendererLayer } from "./Rendering.ts"
+import { assertImages, decoders, isAlive, preview, render, rendererLayer } from "./Rendering.ts"
 import { atBest } from "../support/Until.ts"
 
 const assertRejected = (bytes: Parameters<typeof render>[0], mimeType: string) =>
@@ -62,8 +63,11 @@ layer(rendererLayer(), { excludeTestServices: true })("files that do not match t
 const peakDuring = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     let peak = 0
+    let pid = 0
     const watch = Effect.sync(() => {
-      peak = Math.max(peak, ...decoders().map(({ mebibytes }) => mebibytes))
+      // To list all processes takes longer than the pause between two samples.
+      if (pid === 0 || !isAlive(pid)) pid = decoders()[0]?.pid ?? 0
+      if (pid !== 0) peak = Math.max(peak, memoryOf(pid) || (decoders()[0]?.mebibytes ?? 0))
     }).pipe(Effect.andThen(Effect.sleep("20 millis")), Effect.forever)
     const result = yield* Effect.raceFirst(effect, watch)
     return { result, peak }

@@ -33,6 +33,16 @@ const answering = (url: string) =>
 const everyAnswering = async (url: string) =>
   [...new Set(await Promise.all(Array.from({ length: 40 }, () => answering(url))))].toSorted((a, b) => a - b)
 
+/** Waits until two workers run and both serve requests; returns their pids. */
+const bothAnswer = (service: Process.Service) =>
+  Process.until("both workers answer", async () => {
+    const workers = Process.workersOf(service).toSorted((a, b) => a - b)
+    if (workers.length < 2) return false
+    // A worker that has just begun takes no connection for a while; to ask it costs more than to wait.
+    await sleep(100)
+    return (await everyAnswering(service.url)).join() === workers.join() && workers
+  })
+
 describe("two workers", () => {
   let service: Process.Service
   beforeAll(async () => {
@@ -41,9 +51,8 @@ describe("two workers", () => {
   afterAll(() => service.process.kill("SIGKILL"))
 
   it("two workers share the port, and both serve requests", async () => {
-    const workers = Process.workersOf(service).toSorted((a, b) => a - b)
-    assert.strictEqual(workers.length, 2)
-    await Process.until("both answered", async () => (await everyAnswering(service.url)).join() === workers.join())
+    assert.lengthOf(await bothAnswer(service), 2)
+    assert.lengthOf(Process.workersOf(service), 2)
   })
 
   it("an upload whose parts and completions reach both workers creates one file", async () => {
@@ -78,7 +87,7 @@ describe("two workers", () => {
     assert.include(answered, other)
     assert.notInclude(answered, killed)
     assert.notInclude(answered, 0)
-    await Process.until("both answer", async () => (await everyAnswering(service.url)).length === 2)
+    await bothAnswer(service)
     assert.include(service.output(), "starting another one")
   })
 
@@ -90,11 +99,7 @@ describe("two workers", () => {
       const [killed] = Process.workersOf(service)
       process.kill(killed!, "SIGKILL")
       await Process.until("the worker has exited", () => !Process.isRunning(killed!))
-      const pids = await Process.until("both answer", async () => {
-        const workers = Process.workersOf(service).toSorted((a, b) => a - b)
-        return workers.length === 2 && (await everyAnswering(service.url)).join() === workers.join() && workers
-      })
-      assert.notInclude(pids, killed)
+      assert.notInclude(await bothAnswer(service), killed)
     })
   })
 
@@ -161,21 +166,19 @@ describe("workers", () => {
     assert.strictEqual(workers.length, availableParallelism())
     service.process.kill("SIGKILL")
     await Process.until("the workers have exited", () => !workers.some(Process.isRunning))
-    const again = await Process.start({ ...settings, WORKERS: "2" })
-    assert.strictEqual((await fetch(`${again.url}/v1/me`, { headers })).status, 200)
-    again.process.kill("SIGTERM")
-    assert.strictEqual(await again.exited, 0)
   })
 
-  it("workers share the rate limit of a key", async () => {
+  it("workers share the rate limit of a key, also on the folder of workers that were killed", async () => {
     const limit = 5
     const service = await Process.start({ ...settings, WORKERS: "2", RATE_LIMIT_PER_SECOND: String(limit) })
     onTestFinished(() => void service.process.kill("SIGKILL"))
     const status = async () => (await fetch(`${service.url}/v1/me`, { headers: alone })).status
-    await Process.until("both answer", async () => (await everyAnswering(service.url)).length === 2)
+    await bothAnswer(service)
     const began = performance.now()
     const statuses: Array<number> = []
-    while (performance.now() - began < 3000) statuses.push(...(await Promise.all(Array.from({ length: 10 }, status))))
+    for (; performance.now() - began < 3000; await sleep(50)) {
+      statuses.push(...(await Promise.all(Array.from({ length: 10 }, status))))
+    }
     const max = limit * (1 + (performance.now() - began) / 1000)
     const count = (code: number) => statuses.filter((each) => each === code).length
     assert.isAtMost(count(200), max)
@@ -190,7 +193,7 @@ describe("workers", () => {
     onTestFinished(() => void service.process.kill("SIGKILL"))
     const output = service.process.stdout!
     const closed = once(output, "close")
-    const count = 600
+    const count = 300
     output.pause()
     for (let sent = 0; sent < count; sent += 20) {
       const some = Array.from({ length: 20 }, () => fetch(`${service.url}/${"x".repeat(2000)}`, { headers: alone }))

@@ -69,7 +69,13 @@ export const start = async (
   { folder: given }: { readonly folder?: string } = {}
 ): Promise<Service> => {
   await using stack = new AsyncDisposableStack()
-  const { folder, remove } = given === undefined ? Process.migratedFolder() : { folder: given, remove: () => undefined }
+  const isElsewhere = settings["DATABASE_URL"] !== undefined
+  const { folder, remove } =
+    given !== undefined
+      ? { folder: given, remove: () => undefined }
+      : isElsewhere
+        ? Process.dataFolder()
+        : Process.migratedFolder()
   stack.defer(remove)
   const service = stack.use(await Process.start({ DATA_DIR: folder, BOOTSTRAP_API_KEY: key, ...settings }))
   const call = callTo(service.url)

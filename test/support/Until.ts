@@ -1,22 +1,34 @@
 import { Effect, Schedule } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
 
+// The longer something takes, the longer the pauses: each question is a request, a statement or a command.
+const [firstPause, longestPause, growth] = [10, 50, 1.2]
+
 /** Polls `condition` until it is true or returns a value; fails after `seconds`. */
 export const until = async <A>(
   what: string,
   condition: () => Promise<A | undefined | false> | A | undefined | false,
   seconds = 60
 ) => {
-  for (const began = performance.now(); performance.now() - began < seconds * 1000; await sleep(10)) {
+  const began = performance.now()
+  for (
+    let pause = firstPause;
+    performance.now() - began < seconds * 1000;
+    pause = Math.min(pause * growth, longestPause)
+  ) {
     const found = await condition()
     if (found !== undefined && found !== false) return found
+    await sleep(pause)
   }
   throw new Error(`Timed out after ${seconds} seconds waiting until ${what}`)
 }
 
 /** Repeats an effect until its value satisfies the condition, and returns that value; dies after a minute. */
 export const eventually = <A, E, R>(what: string, ask: Effect.Effect<A, E, R>, holds: (value: A) => boolean) =>
-  Effect.repeat(ask, { until: holds, schedule: Schedule.spaced("20 millis") }).pipe(
+  Effect.repeat(ask, {
+    until: holds,
+    schedule: Schedule.min([Schedule.exponential(firstPause, growth), Schedule.spaced(longestPause)])
+  }).pipe(
     Effect.timeoutOrElse({
       duration: "60 seconds",
       orElse: () => Effect.die(new Error(`Timed out after 60 seconds waiting until ${what}`))

@@ -20,11 +20,14 @@ export const mebibyte = 1024 * 1024
 /** A service behind a proxy, and a folder for files and for the state of the command line. */
 export const start = async () => {
   const { folder, remove } = Process.dataFolder()
+  const data = join(folder, "data")
+  mkdirSync(data)
+  Process.copyDatabase(join(data, "postgres"))
   // The proxy needs the port of the service, and the service needs the URL of the proxy.
   const port = await Process.freePort()
   const url = `http://127.0.0.1:${port}`
   const proxy = await Proxy.start(url)
-  const service = await Process.start({ DATA_DIR: join(folder, "data"), PORT: String(port), PUBLIC_URL: proxy.url })
+  const service = await Process.start({ DATA_DIR: data, PORT: String(port), PUBLIC_URL: proxy.url })
   const key = Process.firstKey(service)
   const env = { WAYPOST_URL: proxy.url, WAYPOST_API_KEY: key, XDG_STATE_HOME: join(folder, "state") }
 
