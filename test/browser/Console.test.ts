@@ -259,7 +259,7 @@ describe("the console in a browser", () => {
     await page.getByText("Category and meta tags of new files").click()
     await page.getByLabel("Season").selectOption("spring")
     await page.getByLabel("Drop files here").setInputFiles(files)
-    await page.getByText("10 files uploaded").waitFor()
+    await page.getByText("10 files uploaded").waitFor({ timeout: 60_000 })
     const { body: tagged } = await service.call("GET", "/v1/assets?filter=metaTags.season:equals:spring&limit=1")
     assert.strictEqual(tagged.pagination.total, 10)
     await page.getByRole("link", { name: "etalage-7" }).waitFor()
