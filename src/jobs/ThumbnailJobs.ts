@@ -15,9 +15,11 @@ export const layer = Layer.effectDiscard(
         const file = yield* files.find(uuid)
         // The file was deleted after the job was queued.
         if (Option.isNone(file)) return
-        // An unavailable storage says nothing about the file: a later request for the thumbnail makes it.
-        yield* Effect.tapError(thumbnails.make(file.value), ({ _tag }) =>
-          attempt >= maxAttempts && _tag === "RenderFailedError" ? thumbnails.giveUp(file.value) : Effect.void
+        // Another failure, as of the storage or a disk, says nothing about the file: a later request for the thumbnail makes it.
+        yield* Effect.catchIf(
+          thumbnails.make(file.value),
+          (error) => error._tag === "RenderFailedError" && error.fault !== undefined && attempt >= maxAttempts,
+          () => thumbnails.giveUp(file.value)
         )
       })
     )

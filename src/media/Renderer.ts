@@ -19,14 +19,19 @@ export class NoFfmpegError extends Schema.TaggedError<NoFfmpegError>()("NoFfmpeg
 
 const noFfmpeg = new NoFfmpegError({ message: "There is no ffmpeg to read videos" })
 
-/** The image could not be made this time: it took too long, or the process that makes it ended. */
+/** What a file can do while it is worked on: exceed the time limit, or end the process. */
+const Fault = Schema.Literals(["tookTooLong", "endedProcess"])
+
+/** The image could not be made this time. Without a fault the error is one of the machine and says nothing about the file. */
 export class RenderFailedError extends Schema.TaggedError<RenderFailedError>()("RenderFailedError", {
   message: Schema.String,
   cause: Schema.optionalKey(Schema.Defect()),
-  /** Whether the file exceeded the time limit. */
-  isTooLong: Schema.optionalKey(Schema.Boolean)
+  fault: Schema.optionalKey(Fault)
 }) {
-  static because = (message: string) => (cause: unknown) => Effect.fail(new RenderFailedError({ message, cause }))
+  static because =
+    (message: string, facts: { readonly fault?: typeof Fault.Type } = {}) =>
+    (cause: unknown) =>
+      Effect.fail(new RenderFailedError({ message, cause, ...facts }))
 }
 
 /** The longest side of the images, in pixels. */
@@ -113,7 +118,10 @@ export class Renderer extends Context.Service<
           }))
           const lent = path.join(folder, "source")
           yield* Effect.provideService(RendererSandbox.lend(sandbox, source.path, lent), FileSystem.FileSystem, fs)
-          const answer = yield* ask({ ...source, path: lent, wanted: files })
+          const answer = yield* Effect.catch(
+            ask({ ...source, path: lent, wanted: files }),
+            RenderFailedError.because("The process that makes images ended", { fault: "endedProcess" })
+          )
           if (answer._tag !== "Rendered") return answer
           const images = yield* Effect.forEach(files, (file) => RendererSandbox.result(sandbox, file.path))
           return { ...answer, images }
@@ -129,9 +137,8 @@ export class Renderer extends Context.Service<
             .run((process) => Effect.timeout(work(process, source, wanted), limit))
             .pipe(
               Effect.catchTags({
-                TimeoutError: (cause) =>
-                  Effect.fail(new RenderFailedError({ message: "The image took too long", cause, isTooLong: true })),
-                RendererEndedError: RenderFailedError.because("The process that makes images ended"),
+                TimeoutError: RenderFailedError.because("The image took too long", { fault: "tookTooLong" }),
+                RendererEndedError: RenderFailedError.because("The process that makes images did not start"),
                 ImplausibleResultError: RenderFailedError.because("The image cannot be read"),
                 PlatformError: RenderFailedError.because("The file cannot be read")
               })
@@ -141,9 +148,12 @@ export class Renderer extends Context.Service<
             return rendered
           }
           if (answer._tag === "NoFfmpeg") return yield* noFfmpeg
-          return yield* answer._tag === "Refused"
-            ? new NotRenderableError({ message: `The file cannot be drawn: ${answer.reason}` })
-            : new RenderFailedError({ message: `The image cannot be made: ${answer.reason}` })
+          if (answer._tag === "Refused")
+            return yield* new NotRenderableError({ message: `The file cannot be drawn: ${answer.reason}` })
+          return yield* new RenderFailedError({
+            message: `The image cannot be made: ${answer.reason}`,
+            ...(answer._tag === "Ended" ? { fault: "endedProcess" } : {})
+          })
         })
 
         const formatOf = Effect.fnUntraced(function* (mimeType: string) {

@@ -13,8 +13,8 @@ import { Files, type StoredFile } from "../repositories/assets/Files.ts"
 import { Settings } from "../settings/Config.ts"
 import { Storage, type StorageUnavailableError } from "../storage/Storage.ts"
 import { ApiKeys } from "./ApiKeys.ts"
+import * as FailedFiles from "./FailedFiles.ts"
 import { defaultThumbnails, mimeTypes, thumbnailKey } from "./ThumbnailKeys.ts"
-import * as SlowFiles from "./SlowFiles.ts"
 import * as ThumbnailTurns from "./ThumbnailTurns.ts"
 
 /** The maximum size of a file that is rendered, in bytes. Of a video only one frame is read, so it may be larger. */
@@ -72,13 +72,13 @@ export class Thumbnails extends Context.Service<
       const scope = yield* Effect.scope
       // The renderer takes one file at a time; with a remote store, one more is copied meanwhile.
       const turns = ThumbnailTurns.make(STORAGE === "s3" ? 2 : 1, renderer.prepareNext)
-      const slowFiles = SlowFiles.make()
+      const failedFiles = FailedFiles.make()
       /** The renders that a request has waited for. */
       const requested = new Set<string>()
 
       /** Files that never exceeded the time limit go first; among them, and among the others, those of requests. */
       const priorityOf = (file: StoredFile, name: string) => () =>
-        (slowFiles.has(file.uuid) ? ThumbnailTurns.behindAll : 0) + (requested.has(name) ? 0 : 1)
+        (failedFiles.isSlow(file.uuid) ? ThumbnailTurns.behindAll : 0) + (requested.has(name) ? 0 : 1)
 
       const icon = Effect.fnUntraced(function* (file: StoredFile, wanted: Wanted, isFinal: boolean) {
         const bytes = yield* Effect.catch(renderer.icon(file, wanted), () => Effect.die(notRendered))
@@ -132,9 +132,10 @@ export class Thumbnails extends Context.Service<
       ): Effect.Effect<void, Failed> =>
         render(file, wanted, share).pipe(
           Effect.tapError((error) => {
-            if (error._tag !== "RenderFailedError" || error.isTooLong !== true) return Effect.void
-            turns.noteSlow(share)
-            return slowFiles.add(file.uuid)
+            if (error._tag !== "RenderFailedError") return Effect.void
+            const isTooLong = error.fault === "tookTooLong"
+            if (isTooLong) turns.noteSlow(share)
+            return failedFiles.add(file.uuid, isTooLong)
           }),
           (job) => turns.run(share, priorityOf(file, name), job),
           // A video on a machine without an ffmpeg waits for no turn, and is not copied.
@@ -169,7 +170,7 @@ export class Thumbnails extends Context.Service<
           ? defaultThumbnails
           : [...defaultThumbnails, wanted]
         const share = yield* shareOf(file)
-        if (turns.waiting(share) >= maxWaiting || (yield* slowFiles.isRecent(file.uuid)))
+        if (turns.waiting(share) >= maxWaiting || (yield* failedFiles.isRecent(file.uuid)))
           return yield* icon(file, wanted, false)
         const rendering = yield* begin(file, file.processing === "ready" ? [wanted] : initial, {
           isRequested: true,

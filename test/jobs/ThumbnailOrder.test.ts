@@ -2,11 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Option } from "effect"
 import { ApiKeyId } from "../../src/domain/keys/ApiKey.ts"
 import { FileId } from "../../src/domain/assets/File.ts"
+import * as ThumbnailJobs from "../../src/jobs/ThumbnailJobs.ts"
 import { RenderFailedError, Renderer } from "../../src/media/Renderer.ts"
 import { Files, type StoredFile } from "../../src/repositories/assets/Files.ts"
+import { maxAttempts, ThumbnailQueue } from "../../src/repositories/assets/ThumbnailQueue.ts"
 import { ApiKeys } from "../../src/services/ApiKeys.ts"
 import { ThumbnailPatience, Thumbnails } from "../../src/services/Thumbnails.ts"
-import { Storage } from "../../src/storage/Storage.ts"
+import { Storage, StorageUnavailableError } from "../../src/storage/Storage.ts"
 import * as TestServer from "../support/TestServer.ts"
 import { eventually } from "../support/Until.ts"
 
@@ -70,10 +72,10 @@ const stage = (patience: string | number) => {
     layer: Thumbnails.layer.pipe(Layer.provide(services)),
     begun,
     finish: (number: number) => Effect.flatMap(working(number), (job) => Deferred.succeed(job!, undefined)),
-    timeOut: (number: number) =>
+    fail: (number: number, error: RenderFailedError) =>
       Effect.flatMap(working(number), (job) =>
         Effect.andThen(
-          Deferred.fail(job!, new RenderFailedError({ message: "The image took too long", isTooLong: true })),
+          Deferred.fail(job!, error),
           Effect.sync(() => jobs.delete(String(number)))
         )
       ),
@@ -81,16 +83,20 @@ const stage = (patience: string | number) => {
   }
 }
 
+const tookTooLong = new RenderFailedError({ message: "The image took too long", fault: "tookTooLong" })
+const endedProcess = new RenderFailedError({ message: "The process ended", fault: "endedProcess" })
+const fullDisk = new RenderFailedError({ message: "The file cannot be read" })
+
 describe("the order of thumbnails", () => {
   it.live("requests go before background work, and files that exceeded the time limit go last", () => {
-    const { begun, finish, layer, timeOut, working } = stage("1 minute")
+    const { begun, fail, finish, layer, working } = stage("1 minute")
     return Effect.gen(function* () {
       const thumbnails = yield* Thumbnails
       const inBackground = (number: number) => Effect.forkChild(Effect.exit(thumbnails.make(file(number))))
       const requested = (number: number) => Effect.forkChild(thumbnails.get(file(number), thumbnail))
 
       const slow = yield* inBackground(1)
-      yield* timeOut(1)
+      yield* fail(1, tookTooLong)
       yield* Fiber.join(slow)
       const first = yield* inBackground(2)
       yield* working(2)
@@ -120,19 +126,20 @@ describe("the order of thumbnails", () => {
     }).pipe(Effect.provide(layer), Effect.scoped)
   })
 
-  it.live("a request does not render a file that exceeded the time limit less than a minute ago", () => {
-    const { begun, layer, timeOut } = stage("1 minute")
-    return Effect.gen(function* () {
-      const thumbnails = yield* Thumbnails
-      const first = yield* Effect.forkChild(thumbnails.get(file(1), thumbnail))
-      yield* timeOut(1)
-      for (const answer of [yield* Fiber.join(first), yield* thumbnails.get(file(1), thumbnail)]) {
-        assert.isTrue("bytes" in answer.source)
-        assert.isFalse(answer.isFinal)
-      }
-      assert.deepStrictEqual(begun, ["1"])
-    }).pipe(Effect.provide(layer), Effect.scoped)
-  })
+  for (const error of [tookTooLong, fullDisk])
+    it.live(`a request does not render a file that failed less than a minute ago (${error.message})`, () => {
+      const { begun, fail, layer } = stage("1 minute")
+      return Effect.gen(function* () {
+        const thumbnails = yield* Thumbnails
+        const first = yield* Effect.forkChild(thumbnails.get(file(1), thumbnail))
+        yield* fail(1, error)
+        for (const answer of [yield* Fiber.join(first), yield* thumbnails.get(file(1), thumbnail)]) {
+          assert.isTrue("bytes" in answer.source)
+          assert.isFalse(answer.isFinal)
+        }
+        assert.deepStrictEqual(begun, ["1"])
+      }).pipe(Effect.provide(layer), Effect.scoped)
+    })
 
   it.live("keys take turns: a file is not behind all files of another key", () => {
     const { begun, finish, layer, working } = stage("1 minute")
@@ -178,5 +185,53 @@ describe("the order of thumbnails", () => {
         assert.deepStrictEqual(begun, ["1", "4", "2", "1"])
       }).pipe(Effect.provide(layer), Effect.scoped)
     }
+  )
+})
+
+/** Runs the job of a file, whose rendering fails with the error, at these attempts; returns those at which it counts as failed. */
+const givenUp = Effect.fnUntraced(function* (
+  error: RenderFailedError | StorageUnavailableError,
+  attempts: ReadonlyArray<number>
+) {
+  const left = [...attempts]
+  let attempt = 0
+  const found: Array<number> = []
+  const services = Layer.mergeAll(
+    Layer.mock(Files, { find: () => Effect.succeedSome(file(1)) }),
+    Layer.mock(Thumbnails, {
+      make: () => Effect.fail(error),
+      giveUp: () => Effect.sync(() => void found.push(attempt))
+    }),
+    Layer.mock(ThumbnailQueue, {
+      take: (handle) =>
+        Effect.suspend(() => {
+          attempt = left.shift() ?? 0
+          return attempt === 0 ? Effect.never : handle(file(1).uuid, attempt)
+        })
+    })
+  )
+  yield* Effect.gen(function* () {
+    yield* Layer.build(ThumbnailJobs.layer.pipe(Layer.provide(services)))
+    yield* eventually(
+      "all attempts are made",
+      Effect.sync(() => attempt),
+      (attempt) => attempt === 0 && left.length === 0
+    )
+  }).pipe(Effect.scoped)
+  return found
+})
+
+describe("the attempts to make thumbnails in the background", () => {
+  it.live("a file fails when it ended the process at the last attempt", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* givenUp(endedProcess, [maxAttempts - 1, maxAttempts]), [maxAttempts])
+    })
+  )
+
+  it.live("a file stays pending after failures of the machine", () =>
+    Effect.gen(function* () {
+      const offline = new StorageUnavailableError({ message: "The storage does not answer" })
+      for (const error of [fullDisk, offline]) assert.deepStrictEqual(yield* givenUp(error, [maxAttempts]), [])
+    })
   )
 })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, type Scope } from "effect"
 import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
-import { RenderFailedError } from "../../src/media/Renderer.ts"
+import { RenderFailedError, Renderer } from "../../src/media/Renderer.ts"
 import { own } from "../support/Children.ts"
 import { endless, endlessDrawing, noise, pdf, quarters } from "../support/MediaFixtures.ts"
 import { cpuMillis } from "../support/CpuTime.ts"
@@ -62,9 +62,32 @@ describe("decoder process", () => {
     Effect.gen(function* () {
       const { fiber, pid } = yield* hanging
       process.kill(pid, "SIGKILL")
-      assert.instanceOf(yield* Fiber.join(fiber), RenderFailedError)
+      const error = yield* Fiber.join(fiber)
+      assert.instanceOf(error, RenderFailedError)
+      assert.strictEqual(error.fault, "endedProcess")
       yield* works
       assert.notStrictEqual((yield* running()).pid, pid)
+    })
+  )
+
+  test(
+    "a decoder that cannot start, and a file that cannot be read, are no faults of the file",
+    {},
+    Effect.gen(function* () {
+      const renderer = yield* Renderer
+      const faultOf = Effect.fnUntraced(function* (path: string) {
+        const error = yield* Effect.flip(renderer.render({ path, mimeType: "image/png" }, every))
+        assert.instanceOf(error, RenderFailedError)
+        return error.fault
+      })
+      const folder = process.env["TMPDIR"]
+      process.env["TMPDIR"] = "/nonexistent"
+      const restored = Effect.sync(() => {
+        if (folder === undefined) delete process.env["TMPDIR"]
+        else process.env["TMPDIR"] = folder
+      })
+      assert.isUndefined(yield* Effect.ensuring(faultOf("/nonexistent"), restored))
+      assert.isUndefined(yield* faultOf("/nonexistent"))
     })
   )
 
@@ -98,6 +121,7 @@ describe("decoder process", () => {
         const error = yield* Fiber.join(late)
         assert.instanceOf(error, RenderFailedError)
         assert.include(error.message, "too long")
+        assert.strictEqual(error.fault, "tookTooLong")
         assert.isBelow(performance.now() - began, 15_000)
         assert.isFalse(isAlive(pid))
         yield* Fiber.join(waiting)

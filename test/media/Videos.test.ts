@@ -5,7 +5,7 @@ import { execFileSync, spawnSync } from "node:child_process"
 import { join } from "node:path"
 import sharp from "sharp"
 import { FileId } from "../../src/domain/assets/File.ts"
-import { NoFfmpegError, NotRenderableError, Renderer } from "../../src/media/Renderer.ts"
+import { NoFfmpegError, NotRenderableError, RenderFailedError, Renderer } from "../../src/media/Renderer.ts"
 import { Files, type StoredFile } from "../../src/repositories/assets/Files.ts"
 import { ApiKeys } from "../../src/services/ApiKeys.ts"
 import { defaultThumbnails } from "../../src/services/ThumbnailKeys.ts"
@@ -185,4 +185,42 @@ describe("videos without ffmpeg", () => {
       }).pipe(Effect.provide(rendererWith(folder)))
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
+})
+
+/** The error of a video for which ffmpeg is this shell script. */
+const errorWith = Effect.fnUntraced(function* (script: string) {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "waypost-programs-" })
+  yield* fs.writeFileString(join(folder, "ffmpeg"), `#!/bin/sh\n${script}\n`)
+  // The process of the renderer may have another user.
+  for (const path of [folder, join(folder, "ffmpeg")]) yield* fs.chmod(path, 0o755)
+  return yield* Effect.flip(render(new Uint8Array(10), "video/mp4")).pipe(Effect.provide(rendererWith(folder)))
+})
+
+describe.skipIf(process.platform === "win32")("an ffmpeg that prints no picture", () => {
+  const test = (title: string, script: string, check: (error: Effect.Success<ReturnType<typeof errorWith>>) => void) =>
+    it.live(title, () => Effect.map(errorWith(script), check).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
+
+  const naming = (end: string) => `for word; do case $word in file:*) echo "$word: ${end}" >&2; esac; done`
+
+  test(
+    "a file that it rejects cannot be rendered",
+    `${naming("Invalid data found when processing input")}; exit 183`,
+    (error) => assert.instanceOf(error, NotRenderableError)
+  )
+
+  test(
+    "an ffmpeg that cannot run says nothing about the file",
+    "echo ffmpeg: error while loading shared libraries >&2; exit 127",
+    (error) => {
+      assert.instanceOf(error, RenderFailedError)
+      assert.isUndefined(error.fault)
+      assert.include(error.message, "shared libraries")
+    }
+  )
+
+  test("a file at which it is killed is one that ended the process", `${naming("Input")}; kill -KILL $$`, (error) => {
+    assert.instanceOf(error, RenderFailedError)
+    assert.strictEqual(error.fault, "endedProcess")
+  })
 })

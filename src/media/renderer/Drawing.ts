@@ -15,6 +15,9 @@ export class Refused extends Data.TaggedError("Refused")<{ readonly reason: stri
 /** A video, on a machine without an ffmpeg. */
 export class NoFfmpeg extends Data.TaggedError("NoFfmpeg") {}
 
+/** A video whose ffmpeg was ended by a signal. */
+export class Ended extends Data.TaggedError("Ended")<{ readonly reason: string }> {}
+
 /** Turns the error of a decoder into a rejection of the file. */
 export const attempt = <A>(evaluate: () => Promise<A>): Effect.Effect<A, Refused> =>
   Effect.tryPromise({

@@ -33,6 +33,8 @@ export const Answer = Schema.fromJsonString(
     Schema.TaggedStruct("Refused", { reason: Schema.String }),
     /** The file is a video, and the process cannot start an ffmpeg. */
     Schema.TaggedStruct("NoFfmpeg", {}),
+    /** The ffmpeg that read the file was ended by a signal, as by a crash. */
+    Schema.TaggedStruct("Ended", { reason: Schema.String }),
     /** Another failure, such as a full disk. */
     Schema.TaggedStruct("Failed", { reason: Schema.String })
   ])

@@ -1,14 +1,14 @@
-import { Effect, FileSystem, Path } from "effect"
+import { Effect, FileSystem, Path, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
-import { type Drawing, NoFfmpeg, Refused } from "./Drawing.ts"
+import { type Drawing, Ended, NoFfmpeg, Refused } from "./Drawing.ts"
 import * as Images from "./Images.ts"
 
 // The formats of cameras and editors. Every other decoder of ffmpeg would only add attack surface.
 const codecs =
   "h264,hevc,vp8,vp9,libdav1d,libaom-av1,av1,mpeg4,msmpeg4,mpeg2video,mpeg1video,h263,mjpeg,prores,dnxhd,dvvideo"
 
-/** Writes the first picture from a second on as it is shown: upright, and of square pixels. */
-const extract = (path: string, demuxer: string, second: number, to: string) =>
+/** Prints the first picture from a second on as it is shown: upright, and of square pixels. */
+const extract = (path: string, demuxer: string, second: number) =>
   ChildProcess.make(
     "ffmpeg",
     [
@@ -17,11 +17,31 @@ const extract = (path: string, demuxer: string, second: number, to: string) =>
       ["-f", demuxer, "-protocol_whitelist", "file", "-codec_whitelist", codecs],
       ["-threads", "1", "-max_pixels", "50000000", "-ss", String(second), "-i", `file:${path}`],
       ["-map", "0:V:0", "-frames:v", "1", "-vf", "scale=min(iw*sar\\,16384):ih", "-pix_fmt", "rgb24"],
-      ["-c:v", "tiff", "-compression_algo", "raw", "-f", "image2", "-update", "1", to]
+      ["-c:v", "tiff", "-compression_algo", "raw", "-f", "image2pipe", "pipe:1"]
     ].flat(),
     // In the process group of this process, so that a signal ends both.
-    { stdin: "ignore", stdout: "ignore", detached: false, killSignal: "SIGKILL" }
+    { stdin: "ignore", detached: false, killSignal: "SIGKILL" }
   )
+
+/**
+ * Writes the picture that an ffmpeg prints to a file; returns its log. This process writes it, because a disk that is full says
+ * nothing about the video, and ffmpeg reports both alike.
+ */
+const run = Effect.fnUntraced(
+  function* (command: ChildProcess.Command, to: string) {
+    const fs = yield* FileSystem.FileSystem
+    const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+    const { exitCode, stderr, stdout } = yield* spawner
+      .spawn(command)
+      .pipe(Effect.catchReason("PlatformError", "NotFound", () => Effect.fail(new NoFfmpeg())))
+    const log = Stream.mkString(Stream.decodeText(stderr))
+    const [words] = yield* Effect.all([log, Stream.run(stdout, fs.sink(to))], { concurrency: "unbounded" })
+    yield* Effect.mapError(exitCode, ({ message }) => new Ended({ reason: `ffmpeg was ended. ${message}` }))
+    return words
+  },
+  Effect.scoped,
+  Effect.catchTag("PlatformError", Effect.die)
+)
 
 /** In seconds, from the log of ffmpeg; some containers have no duration. */
 const duration = (words: string) => {
@@ -34,15 +54,15 @@ export const poster = Effect.fnUntraced(function* (path: string, demuxer: string
   // Without an ffmpeg at its start this process may start none.
   if (!process.permission.has("child")) return yield* new NoFfmpeg()
   const fs = yield* FileSystem.FileSystem
-  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const folder = yield* Effect.orDie(fs.makeTempDirectoryScoped())
   const to = (yield* Path.Path).join(folder, "picture.tiff")
   for (const second of [1, 0]) {
-    const words = yield* spawner.string(extract(path, demuxer, second, to), { includeStderr: true }).pipe(
-      Effect.catchReason("PlatformError", "NotFound", () => Effect.fail(new NoFfmpeg())),
-      Effect.catchTag("PlatformError", Effect.die)
-    )
-    if (!(yield* Effect.orDie(fs.exists(to)))) continue
+    const words = yield* run(extract(path, demuxer, second), to)
+    if (Number((yield* Effect.orDie(fs.stat(to))).size) === 0) {
+      // An ffmpeg that opened or rejected the file has named it.
+      if (!words.includes(path)) return yield* Effect.die(new Error(`ffmpeg cannot run. ${words}`))
+      continue
+    }
     const drawing = yield* Images.raster(to, "VipsForeignLoadTiff", longestSide)
     return { ...drawing, original: { ...drawing.original, ...duration(words) } } satisfies Drawing
   }

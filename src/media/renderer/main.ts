@@ -44,7 +44,8 @@ const render = (job: Job): Effect.Effect<Answer, never, NodeServices.NodeService
     return { _tag: "Rendered", ...drawing.original } as const
   }).pipe(
     Effect.catchTags({
-      Refused: ({ reason }) => Effect.succeed({ _tag: "Refused", reason: said(reason, job) } as const),
+      Refused: ({ _tag, reason }) => Effect.succeed({ _tag, reason: said(reason, job) } as const),
+      Ended: ({ _tag, reason }) => Effect.succeed({ _tag, reason: said(reason, job) } as const),
       NoFfmpeg: () => Effect.succeed({ _tag: "NoFfmpeg" } as const)
     }),
     Effect.catchCause((cause) =>

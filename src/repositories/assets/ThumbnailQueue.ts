@@ -1,12 +1,14 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schedule, Schema } from "effect"
 import { PersistedQueue } from "effect/persistence"
 import { SqlClient } from "effect/sql"
 import { FileId } from "../../domain/assets/File.ts"
 import { jobs, Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
 
-/** How often the rendering of a thumbnail is tried before its file counts as failed. */
+/** How often the thumbnails of a file are tried, within about 15 minutes. */
 export const maxAttempts = 5
+
+const retrySchedule = Schedule.exponential("1 minute")
 
 const name = "renditions"
 
@@ -26,7 +28,8 @@ export class ThumbnailQueue extends Context.Service<
       const queue = yield* PersistedQueue.make({
         name,
         schema: Schema.Struct({ fileUuid: FileId }),
-        maxAttempts
+        maxAttempts,
+        retrySchedule
       })
       return traced(ThumbnailQueue, {
         offer: (fileUuid) => Effect.asVoid(Effect.orDie(queue.offer({ fileUuid }, { id: fileUuid }))),
