@@ -1,31 +1,46 @@
-import { Effect, Layer, Option, Schedule } from "effect"
+import { Effect, FiberMap, Layer, Option } from "effect"
+import type { FileId } from "../domain/assets/File.ts"
 import { Files } from "../repositories/assets/Files.ts"
 import { maxAttempts, ThumbnailQueue } from "../repositories/assets/ThumbnailQueue.ts"
 import { Thumbnails } from "../services/Thumbnails.ts"
-import { logged } from "./Repeated.ts"
+import { logged, repeatedly } from "./Repeated.ts"
 
-/** Makes the thumbnails of new assets in the background, one file at a time; retries failures with increasing delays. */
+/** The attempt at which a file that exceeds the time limit, or ends the process that works on it, counts as failed. */
+const lastAttempt = { tookTooLong: 2, endedProcess: maxAttempts } as const
+
+/** How many files of a queue are begun at once: one waits while another is rendered, so that the queue keeps its turn. */
+const begun = 2
+
+/** Makes the thumbnails of new assets in the background, of all queues at once; retries failures with increasing delays. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const files = yield* Files
     const thumbnails = yield* Thumbnails
     const queue = yield* ThumbnailQueue
-    const next = queue.take((uuid, attempt) =>
-      Effect.gen(function* () {
-        const file = yield* files.find(uuid)
-        // The file was deleted after the job was queued.
-        if (Option.isNone(file)) return
-        // Another failure, as of the storage or a disk, says nothing about the file: a later request for the thumbnail makes it.
-        yield* Effect.catchIf(
-          thumbnails.make(file.value),
-          (error) => error._tag === "RenderFailedError" && error.fault !== undefined && attempt >= maxAttempts,
-          () => thumbnails.giveUp(file.value)
-        )
-      })
-    )
-    const quietly = Effect.catch(next, (error) =>
-      Effect.andThen(Effect.logDebug("Could not make a thumbnail", error), Effect.sleep("1 second"))
-    )
-    yield* Effect.forkScoped(Effect.repeat(logged("Could not make a thumbnail", quietly), Schedule.forever))
+    const serving = yield* FiberMap.make<string>()
+    const make = Effect.fnUntraced(function* (uuid: FileId, attempt: number) {
+      const file = yield* files.find(uuid)
+      // The file was deleted after the job was queued.
+      if (Option.isNone(file)) return
+      // Another failure, as of the storage or a disk, says nothing about the file: a later request for the thumbnail makes it.
+      yield* Effect.catchIf(
+        thumbnails.make(file.value),
+        (error) =>
+          error._tag === "RenderFailedError" && error.fault !== undefined && attempt >= lastAttempt[error.fault],
+        () => thumbnails.giveUp(file.value)
+      )
+    })
+    const next = (name: string) =>
+      Effect.catch(queue.take(name, make), (error) =>
+        Effect.andThen(Effect.logDebug("Could not make a thumbnail", error), Effect.as(Effect.sleep("1 second"), true))
+      )
+    const serve = (name: string) =>
+      Effect.repeat(logged("Could not make a thumbnail", next(name)), { until: (found) => found === false })
+    const serveAll = Effect.gen(function* () {
+      for (const name of yield* queue.names)
+        for (let place = 0; place < begun; place++)
+          yield* FiberMap.run(serving, `${place} ${name}`, serve(name), { onlyIfMissing: true })
+    })
+    yield* repeatedly("Could not find the thumbnails to make", "1 second", serveAll)
   })
 )

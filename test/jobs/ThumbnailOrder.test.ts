@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, Option } from "effect"
+import { Array as Arr, Deferred, Effect, Fiber, Layer, Option } from "effect"
 import { ApiKeyId } from "../../src/domain/keys/ApiKey.ts"
 import { FileId } from "../../src/domain/assets/File.ts"
 import * as ThumbnailJobs from "../../src/jobs/ThumbnailJobs.ts"
@@ -33,8 +33,8 @@ const settled = Effect.promise(async () => {
   for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
 })
 
-/** Thumbnails with a renderer that records the files it works on, and works on each until `finish`. */
-const stage = (patience: string | number) => {
+/** Thumbnails of stored files, with a renderer that records the files it works on, and works on each until `finish`. */
+const stage = (patience: string | number, stored: ReadonlyArray<StoredFile> = []) => {
   const begun: Array<string> = []
   const written = new Set<string>()
   const jobs = new Map<string, Deferred.Deferred<void, RenderFailedError>>()
@@ -53,7 +53,10 @@ const stage = (patience: string | number) => {
       icon: () => Effect.succeed(new Uint8Array(1))
     }),
     Layer.mock(ApiKeys, { shareOf: (uuid) => Effect.succeed(uuid) }),
-    Layer.mock(Files, { rendered: () => Effect.void }),
+    Layer.mock(Files, {
+      rendered: () => Effect.void,
+      find: (uuid) => Effect.succeed(Arr.findFirst(stored, (file) => file.uuid === uuid))
+    }),
     Layer.mock(Storage, {
       localFile: (key) => Effect.succeed(key),
       size: (key) => Effect.sync(() => (written.has(key) ? Option.some(1) : Option.none())),
@@ -69,6 +72,7 @@ const stage = (patience: string | number) => {
       (job) => job !== undefined
     )
   return {
+    services,
     layer: Thumbnails.layer.pipe(Layer.provide(services)),
     begun,
     finish: (number: number) => Effect.flatMap(working(number), (job) => Deferred.succeed(job!, undefined)),
@@ -159,6 +163,38 @@ describe("the order of thumbnails", () => {
     }).pipe(Effect.provide(layer), Effect.scoped)
   })
 
+  it.live("a file of another key is made in the background before the other files of a key with many", () => {
+    const stored = [file(1, one), file(2, one), file(3, one), file(4, other)]
+    const queues = new Map([["one", stored.slice(0, 3)]])
+    const { begun, finish, layer, services, working } = stage("1 minute", stored)
+    const queue = Layer.mock(ThumbnailQueue, {
+      names: Effect.sync(() => [...queues.keys()]),
+      take: (name, handle) =>
+        Effect.suspend(() => {
+          const next = queues.get(name)?.shift()
+          return next === undefined ? Effect.succeed(false) : Effect.as(handle(next.uuid, 1), true)
+        })
+    })
+    return Effect.gen(function* () {
+      yield* Layer.build(ThumbnailJobs.layer.pipe(Layer.provide([layer, services, queue])))
+      yield* working(1)
+      queues.set("other", stored.slice(3))
+      yield* eventually(
+        "the file of the other key is taken",
+        Effect.sync(() => queues.get("other")),
+        (left) => left?.length === 0
+      )
+      yield* settled
+      for (const number of [1, 4, 2, 3]) yield* finish(number)
+      yield* eventually(
+        "all files are begun",
+        Effect.sync(() => begun.length),
+        (length) => length === 4
+      )
+      assert.deepStrictEqual(begun, ["1", "4", "2", "3"])
+    }).pipe(Effect.scoped)
+  })
+
   it.live(
     "a file that takes long yields to a requested file of another key, and its key ends no turn afterwards",
     () => {
@@ -188,25 +224,25 @@ describe("the order of thumbnails", () => {
   )
 })
 
-/** Runs the job of a file, whose rendering fails with the error, at these attempts; returns those at which it counts as failed. */
+/** Runs the job of a file, whose rendering fails with the error, at these attempts; returns the one that is not retried, if any. */
 const givenUp = Effect.fnUntraced(function* (
   error: RenderFailedError | StorageUnavailableError,
   attempts: ReadonlyArray<number>
 ) {
   const left = [...attempts]
   let attempt = 0
-  const found: Array<number> = []
+  const ended: Array<number> = []
   const services = Layer.mergeAll(
     Layer.mock(Files, { find: () => Effect.succeedSome(file(1)) }),
-    Layer.mock(Thumbnails, {
-      make: () => Effect.fail(error),
-      giveUp: () => Effect.sync(() => void found.push(attempt))
-    }),
+    Layer.mock(Thumbnails, { make: () => Effect.fail(error), giveUp: () => Effect.void }),
     Layer.mock(ThumbnailQueue, {
-      take: (handle) =>
+      names: Effect.succeed(["one"]),
+      take: (_, handle) =>
         Effect.suspend(() => {
-          attempt = left.shift() ?? 0
-          return attempt === 0 ? Effect.never : handle(file(1).uuid, attempt)
+          const now = left.shift() ?? 0
+          attempt = now
+          const handled = Effect.map(handle(file(1).uuid, now), () => ended.push(now) > 0)
+          return now === 0 ? Effect.never : handled
         })
     })
   )
@@ -218,13 +254,19 @@ const givenUp = Effect.fnUntraced(function* (
       (attempt) => attempt === 0 && left.length === 0
     )
   }).pipe(Effect.scoped)
-  return found
+  return ended
 })
 
 describe("the attempts to make thumbnails in the background", () => {
   it.live("a file fails when it ended the process at the last attempt", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* givenUp(endedProcess, [maxAttempts - 1, maxAttempts]), [maxAttempts])
+    })
+  )
+
+  it.live("a file that exceeds the time limit twice fails, and is not tried again", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* givenUp(tookTooLong, [1, 2]), [2])
     })
   )
 

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Schedule, Schema } from "effect"
 import { PersistedQueue } from "effect/persistence"
 import { SqlClient } from "effect/sql"
 import { FileId } from "../../domain/assets/File.ts"
-import { jobs, Sql } from "../../sql/Sql.ts"
+import { jobs, jobTable, Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
 
 /** How often the thumbnails of a file are tried, within about 15 minutes. */
@@ -10,33 +10,72 @@ export const maxAttempts = 5
 
 const retrySchedule = Schedule.exponential("1 minute")
 
-const name = "renditions"
+const schema = Schema.Struct({ fileUuid: FileId })
 
-/** The files whose thumbnails are still to be rendered: a queue in the database, which outlives the process. */
+/** The name of the queue of a share. Files of earlier versions have none. */
+const nameOf = (share: string | null | undefined) => (typeof share === "string" ? `renditions ${share}` : "renditions")
+
+/** How long a queue is asked for a file that another process may have taken. */
+const patience = "1 second"
+
+/**
+ * The files whose thumbnails are still to be rendered, in the database, which outlives the process. Each share of the keys that
+ * uploaded them has a queue of its own, so that the files of one are not behind all files of another.
+ */
 export class ThumbnailQueue extends Context.Service<
   ThumbnailQueue,
   {
     /** Requests the thumbnails of a file; in a transaction, when it commits. */
     offer(file: FileId): Effect.Effect<void>
-    /** Waits for the next file and handles it; a failure is retried later. */
-    take<E>(handle: (file: FileId, attempt: number) => Effect.Effect<void, E>): Effect.Effect<void, E>
+    /** The names of the queues that have a file now. */
+    readonly names: Effect.Effect<ReadonlyArray<string>>
+    /** Handles the next file of a queue, if it has one; a failure is retried later. Returns whether it had one. */
+    take<E>(name: string, handle: (file: FileId, attempt: number) => Effect.Effect<void, E>): Effect.Effect<boolean, E>
   }
 >()("waypost/repositories/assets/ThumbnailQueue") {
   static readonly layer = Layer.effect(
     ThumbnailQueue,
     Effect.gen(function* () {
-      const queue = yield* PersistedQueue.make({
-        name,
-        schema: Schema.Struct({ fileUuid: FileId }),
-        maxAttempts,
-        retrySchedule
-      })
+      const { pooled } = yield* Sql
+      const { make } = yield* PersistedQueue.PersistedQueueFactory
+      const queueOf = (name: string) => make({ name, schema, maxAttempts, retrySchedule })
+
+      const offer = Effect.fnUntraced(function* (fileUuid: FileId) {
+        const [file] = yield* pooled<{ readonly share: string | null }>`
+          select share_uuid as share from files where uuid = ${fileUuid}`
+        const queue = yield* queueOf(nameOf(file?.share))
+        yield* queue.offer({ fileUuid }, { id: fileUuid })
+      }, Effect.orDie)
+
+      // It reads one entry of the index for each name, however many files wait.
+      const findNames = pooled<{ readonly name: string }>`
+        with recursive queues (name) as (
+          select min(queue_name) from ${pooled(jobTable)} where state = 'pending' and visible_at <= now()
+          union all
+          select (select min(queue_name) from ${pooled(jobTable)}
+            where state = 'pending' and visible_at <= now() and queue_name > queues.name) from queues where queues.name is not null
+        )
+        select name from queues where name is not null`
+
+      const take = <E>(name: string, handle: (file: FileId, attempt: number) => Effect.Effect<void, E>) =>
+        Effect.suspend(() => {
+          let isTaken = false
+          const taken = Effect.flatMap(queueOf(name), (queue) =>
+            queue.take(({ fileUuid }, { attempts }) =>
+              Effect.suspend(() => {
+                isTaken = true
+                return handle(fileUuid, attempts)
+              })
+            )
+          )
+          const isEmpty = Effect.suspend(() => (isTaken ? Effect.never : Effect.succeed(false)))
+          return Effect.raceFirst(Effect.as(taken, true), Effect.delay(isEmpty, patience))
+        }).pipe(Effect.catchTag("PersistedQueueError", Effect.die))
+
       return traced(ThumbnailQueue, {
-        offer: (fileUuid) => Effect.asVoid(Effect.orDie(queue.offer({ fileUuid }, { id: fileUuid }))),
-        take: (handle) =>
-          queue
-            .take(({ fileUuid }, { attempts }) => handle(fileUuid, attempts))
-            .pipe(Effect.catchTag("PersistedQueueError", Effect.die))
+        offer,
+        names: Effect.orDie(Effect.map(findNames, (rows) => rows.map(({ name }) => name))),
+        take
       })
     })
   ).pipe(
