@@ -35,6 +35,15 @@ const formats: Readonly<Record<string, Format>> = {
   "video/x-msvideo": video("avi")
 }
 
+/** The maximum size of files that are read into memory, in MiB. */
+const maxMebibytes = { vector: 8, pdf: 100 } as const
+
+/** Why a file of the kind and size, in bytes, is not drawn; undefined if it may be. */
+export const excess = (kind: Format["kind"], size: number) =>
+  (kind === "vector" || kind === "pdf") && size > maxMebibytes[kind] * 1024 ** 2
+    ? `it is larger than ${maxMebibytes[kind]} MiB`
+    : undefined
+
 /** The format of a MIME type; undefined if it cannot be drawn. */
 export const format = (mimeType: string): Format | undefined =>
   Object.hasOwn(formats, mimeType) ? formats[mimeType] : undefined

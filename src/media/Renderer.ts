@@ -12,6 +12,8 @@ export class NotRenderableError extends Schema.TaggedError<NotRenderableError>()
   message: Schema.String
 }) {}
 
+const notDrawn = (reason: string) => new NotRenderableError({ message: `The file cannot be drawn: ${reason}` })
+
 /** The file is a video, and this machine has no ffmpeg. A machine with one can draw it. */
 export class NoFfmpegError extends Schema.TaggedError<NoFfmpegError>()("NoFfmpegError", {
   message: Schema.String
@@ -77,8 +79,11 @@ const maxTime = "20 seconds"
 export class Renderer extends Context.Service<
   Renderer,
   {
-    /** Fails for a type of files that cannot be drawn here, before one of them is read. */
-    check(mimeType: string): Effect.Effect<void, NotRenderableError | NoFfmpegError>
+    /** Fails for a file whose type or size cannot be drawn here, before it is read. */
+    check(file: {
+      readonly mimeType: string
+      readonly size: number
+    }): Effect.Effect<void, NotRenderableError | NoFfmpegError>
     render(
       source: Source,
       wanted: ReadonlyArray<Wanted>
@@ -109,7 +114,8 @@ export class Renderer extends Context.Service<
         const work = Effect.fnUntraced(function* (
           { ask, folder, sandbox }: RendererProcess.RendererProcess,
           source: Source,
-          wanted: ReadonlyArray<Wanted>
+          wanted: ReadonlyArray<Wanted>,
+          limit: Duration.Input
         ) {
           const files = wanted.map(({ format, size }, index) => ({
             longestSide: longestSide[size],
@@ -118,9 +124,10 @@ export class Renderer extends Context.Service<
           }))
           const lent = path.join(folder, "source")
           yield* Effect.provideService(RendererSandbox.lend(sandbox, source.path, lent), FileSystem.FileSystem, fs)
-          const answer = yield* Effect.catch(
-            ask({ ...source, path: lent, wanted: files }),
-            RenderFailedError.because("The process that makes images ended", { fault: "endedProcess" })
+          // Only from here on the time is that of the file: the copy for another user is made by this process.
+          const answer = yield* ask({ ...source, path: lent, wanted: files }).pipe(
+            Effect.catch(RenderFailedError.because("The process that makes images ended", { fault: "endedProcess" })),
+            Effect.timeout(limit)
           )
           if (answer._tag !== "Rendered") return answer
           const images = yield* Effect.forEach(files, (file) => RendererSandbox.result(sandbox, file.path))
@@ -134,7 +141,7 @@ export class Renderer extends Context.Service<
           limit: Duration.Input
         ) {
           const answer = yield* turns
-            .run((process) => Effect.timeout(work(process, source, wanted), limit))
+            .run((process) => work(process, source, wanted, limit))
             .pipe(
               Effect.catchTags({
                 TimeoutError: RenderFailedError.because("The image took too long", { fault: "tookTooLong" }),
@@ -148,8 +155,7 @@ export class Renderer extends Context.Service<
             return rendered
           }
           if (answer._tag === "NoFfmpeg") return yield* noFfmpeg
-          if (answer._tag === "Refused")
-            return yield* new NotRenderableError({ message: `The file cannot be drawn: ${answer.reason}` })
+          if (answer._tag === "Refused") return yield* notDrawn(answer.reason)
           return yield* new RenderFailedError({
             message: `The image cannot be made: ${answer.reason}`,
             ...(answer._tag === "Ended" ? { fault: "endedProcess" } : {})
@@ -191,7 +197,16 @@ export class Renderer extends Context.Service<
             })
           )
         )
-        const check = (mimeType: string) => Effect.asVoid(formatOf(mimeType))
+        const check = Effect.fnUntraced(function* ({
+          mimeType,
+          size
+        }: {
+          readonly mimeType: string
+          readonly size: number
+        }) {
+          const reason = Formats.excess((yield* formatOf(mimeType)).kind, size)
+          if (reason !== undefined) return yield* notDrawn(reason)
+        })
         return Renderer.of({ check, render, prepareNext: turn.prepareNext, icon })
       })
     )

@@ -1,4 +1,4 @@
-import { Effect, FileSystem, Path, Schema } from "effect"
+import { Effect, FileSystem, Path, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { constants, open } from "node:fs/promises"
 import { dirname } from "node:path"
@@ -114,18 +114,23 @@ export const makeFolder = Effect.fnUntraced(function* ({ user }: RendererSandbox
   return { outer, folder }
 })
 
+/** How much of a file is copied at once, in bytes. */
+const chunkSize = 1024 * 1024
+
 /**
  * Puts a file where the process may read it, under a name in its folder: a link, which the permission model follows, or a
  * copy for another user. Windows permits links to administrators only. The copy is made outside of the folder, where a link with
- * its name could lead it to a file of root.
+ * its name could lead it to a file of root, and in pieces, because it may take long and ends with the turn of the file.
  */
 export const lend = Effect.fnUntraced(function* ({ user }: RendererSandbox, file: string, name: string) {
   const fs = yield* FileSystem.FileSystem
   const copied = `${dirname(name)}.lent`
   const own = user === undefined ? Effect.void : fs.chown(copied, user, user)
-  const copy = Effect.all([fs.copyFile(file, copied), own, fs.rename(copied, name)], { discard: true })
-  const put = user === undefined && process.platform !== "win32" ? fs.symlink(file, name) : copy
-  yield* Effect.acquireRelease(put, () => Effect.ignore(fs.remove(name, { force: true })))
+  const written = Stream.run(fs.stream(file, { chunkSize }), fs.sink(copied, { mode: 0o600 }))
+  const copy = Effect.all([written, own, fs.rename(copied, name)], { discard: true })
+  const remove = (path: string) => Effect.ignore(fs.remove(path, { force: true }))
+  yield* Effect.addFinalizer(() => Effect.forEach([copied, name], remove, { discard: true }))
+  yield* user === undefined && process.platform !== "win32" ? fs.symlink(file, name) : copy
 })
 
 /** The process left no file of its own with a plausible size. */

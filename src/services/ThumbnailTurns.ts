@@ -1,8 +1,9 @@
 import { Effect, Option, Semaphore } from "effect"
 import * as FairQueue from "../media/FairQueue.ts"
 
-/** Half of the time that a file has at least before a file of another key takes its turn. */
+/** Half of the time that a file has at least before a file of another key takes its turn, and all of it. */
 const halfTurn = "500 millis"
+const turn = "1 second"
 const recheck = "100 millis"
 
 /** Added to the priority of a file that took too long, or had to end its turn. */
@@ -17,7 +18,8 @@ const maxSlow = 1000
 /**
  * The turns of files at the renderer. Files that a request waits for go first, files that took too long go last, and the
  * keys that uploaded the others share the time. A file that is drawn for a second ends its turn when a request waits for
- * the file of another key, and goes last. A key whose files took too long cannot end the turns of others.
+ * the file of another key, and goes last; so does one that is copied for a second, if another one is too. A key whose files
+ * took too long cannot end the turns of others.
  */
 export const make = (permits: number, prepareNext: Effect.Effect<void>) => {
   const queue = FairQueue.make(permits)
@@ -31,14 +33,14 @@ export const make = (permits: number, prepareNext: Effect.Effect<void>) => {
     if (slowSince.size > maxSlow && oldest !== undefined) slowSince.delete(oldest)
   }
   const isSlow = (share: string) => performance.now() - (slowSince.get(share) ?? -Infinity) < restMillis
+  const isContended = (share: string) => queue.urgent().some((other) => other !== share && !isSlow(other))
 
   /**
    * Ends when a turn must end. The next process starts in the second half of the turn, and at once where that is likely to
    * be too late.
    */
   const endOfTurn = (share: string) => {
-    const isContended = () => queue.urgent().some((other) => other !== share && !isSlow(other))
-    const contended = Effect.repeat(Effect.sleep(recheck), { until: isContended })
+    const contended = Effect.repeat(Effect.sleep(recheck), { until: () => isContended(share) })
     return (isSlow(share) ? prepareNext : Effect.void).pipe(
       Effect.andThen(Effect.sleep(halfTurn)),
       Effect.andThen(contended),
@@ -49,6 +51,30 @@ export const make = (permits: number, prepareNext: Effect.Effect<void>) => {
     )
   }
 
+  /** The copy that goes on although it takes longer than a turn. */
+  let longCopy: symbol | undefined
+
+  /**
+   * Ends when a copy must end. One that takes longer than a turn goes on, because it would begin again from the start; while it
+   * does, another one must leave its permit to other files.
+   */
+  const endOfCopy = (share: string) =>
+    Effect.suspend(() => {
+      const own = Symbol()
+      const mustEnd = () => {
+        noteSlow(share)
+        longCopy ??= own
+        return longCopy !== own && isContended(share)
+      }
+      const over = Effect.sync(() => {
+        if (longCopy === own) longCopy = undefined
+      })
+      return Effect.sleep(turn).pipe(
+        Effect.andThen(Effect.repeat(Effect.sleep(recheck), { until: mustEnd })),
+        Effect.ensuring(over)
+      )
+    })
+
   return {
     waiting: queue.waiting,
     noteSlow,
@@ -57,9 +83,12 @@ export const make = (permits: number, prepareNext: Effect.Effect<void>) => {
       Effect.suspend(() => {
         let isEnded = false
         const place = { share, priority: () => priority() + (isEnded ? behindAll : 0) }
-        const turn = Effect.tap(job, (isDone) => Effect.sync(() => (isEnded = !isDone)))
-        return Effect.asVoid(Effect.repeat(queue.withPermit(place)(turn), { until: (isDone) => isDone }))
+        const taken = Effect.tap(job, (isDone) => Effect.sync(() => (isEnded = !isDone)))
+        return Effect.asVoid(Effect.repeat(queue.withPermit(place)(taken), { until: (isDone) => isDone }))
       }),
+    /** Copies the file of a job; none when the turn had to end before. */
+    copy: <A, E, R>(share: string, effect: Effect.Effect<A, E, R>): Effect.Effect<Option.Option<A>, E, R> =>
+      Effect.raceFirst(Effect.asSome(effect), Effect.as(endOfCopy(share), Option.none())),
     /** Uses the renderer, in a job; none when the turn had to end before. */
     draw: <A, E>(share: string, effect: Effect.Effect<A, E>): Effect.Effect<Option.Option<A>, E> =>
       drawing.withPermit(Effect.raceFirst(Effect.asSome(effect), Effect.as(endOfTurn(share), Option.none())))

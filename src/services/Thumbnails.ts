@@ -112,8 +112,10 @@ export class Thumbnails extends Context.Service<
 
       /** Whether the file was rendered before its turn ended. */
       const render = Effect.fnUntraced(function* (file: StoredFile, wanted: ReadonlyArray<Wanted>, share: string) {
-        const path = yield* storage.localFile(storageKey(file.uuid))
-        const drawn = yield* turns.draw(share, renderer.render({ path, mimeType: file.mimeType }, wanted))
+        const copy = yield* turns.copy(share, storage.localFile(storageKey(file.uuid)))
+        if (Option.isNone(copy)) return false
+        const source = { path: copy.value, mimeType: file.mimeType }
+        const drawn = yield* turns.draw(share, renderer.render(source, wanted))
         if (Option.isNone(drawn)) return false
         const { images, ...facts } = drawn.value
         yield* Effect.forEach(wanted, (thumbnail, index) =>
@@ -138,8 +140,8 @@ export class Thumbnails extends Context.Service<
             return failedFiles.add(file.uuid, isTooLong)
           }),
           (job) => turns.run(share, priorityOf(file, name), job),
-          // A video on a machine without an ffmpeg waits for no turn, and is not copied.
-          (turn) => Effect.andThen(renderer.check(file.mimeType), turn),
+          // A file that is too large, and a video on a machine without an ffmpeg, wait for no turn and are not copied.
+          (turn) => Effect.andThen(renderer.check(file), turn),
           Effect.tapError((error) =>
             error._tag === "NotRenderableError" ? files.rendered(file.uuid, { processing: "failed" }) : Effect.void
           ),

@@ -33,9 +33,17 @@ const settled = Effect.promise(async () => {
   for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
 })
 
+interface Options {
+  readonly stored?: ReadonlyArray<StoredFile>
+  /** The files in a remote store that are copied until `copy`. */
+  readonly remote?: ReadonlyArray<number>
+}
+
 /** Thumbnails of stored files, with a renderer that records the files it works on, and works on each until `finish`. */
-const stage = (patience: string | number, stored: ReadonlyArray<StoredFile> = []) => {
+const stage = (patience: string | number, { remote = [], stored = [] }: Options = {}) => {
   const begun: Array<string> = []
+  const copying: Array<string> = []
+  const copies = new Map(remote.map((number) => [String(number), Deferred.makeUnsafe<void>()]))
   const written = new Set<string>()
   const jobs = new Map<string, Deferred.Deferred<void, RenderFailedError>>()
   const numberOf = (path: string) => path.slice(-1)
@@ -58,11 +66,16 @@ const stage = (patience: string | number, stored: ReadonlyArray<StoredFile> = []
       find: (uuid) => Effect.succeed(Arr.findFirst(stored, (file) => file.uuid === uuid))
     }),
     Layer.mock(Storage, {
-      localFile: (key) => Effect.succeed(key),
+      localFile: (key) =>
+        Effect.suspend(() => {
+          copying.push(numberOf(key))
+          const copied = copies.get(numberOf(key))
+          return Effect.as(copied === undefined ? Effect.void : Deferred.await(copied), key)
+        }),
       size: (key) => Effect.sync(() => (written.has(key) ? Option.some(1) : Option.none())),
       write: (key) => Effect.sync(() => void written.add(key))
     }),
-    TestServer.settings(),
+    TestServer.settings(remote.length === 0 ? {} : { STORAGE: "s3", S3_BUCKET: "files" }),
     Layer.succeed(ThumbnailPatience, patience as "1 minute")
   )
   const working = (number: number) =>
@@ -75,6 +88,8 @@ const stage = (patience: string | number, stored: ReadonlyArray<StoredFile> = []
     services,
     layer: Thumbnails.layer.pipe(Layer.provide(services)),
     begun,
+    copying,
+    copy: (number: number) => Deferred.succeed(copies.get(String(number))!, undefined),
     finish: (number: number) => Effect.flatMap(working(number), (job) => Deferred.succeed(job!, undefined)),
     fail: (number: number, error: RenderFailedError) =>
       Effect.flatMap(working(number), (job) =>
@@ -163,10 +178,41 @@ describe("the order of thumbnails", () => {
     }).pipe(Effect.provide(layer), Effect.scoped)
   })
 
+  it.live(
+    "large files of one key that are copied delay a file of another key by a second, and one of them goes on",
+    () => {
+      const { begun, copy, copying, finish, layer, working } = stage("1 minute", { remote: [1, 2] })
+      return Effect.gen(function* () {
+        const thumbnails = yield* Thumbnails
+        const requested = (number: number, key?: ApiKeyId) =>
+          Effect.forkChild(thumbnails.get(file(number, key), thumbnail))
+        const copies = (count: number) =>
+          eventually(
+            `${count} copies are begun`,
+            Effect.sync(() => copying.length),
+            (length) => length === count
+          )
+        const large = [yield* requested(1, one), yield* requested(2, one)]
+        yield* copies(2)
+        const began = performance.now()
+        const small = yield* requested(3, other)
+        yield* working(3)
+        assert.isBelow(performance.now() - began, 3000)
+        yield* finish(3)
+        yield* Fiber.join(small)
+        yield* copies(4)
+        for (const number of [1, 2]) yield* Effect.andThen(copy(number), finish(number))
+        yield* Fiber.joinAll(large)
+        assert.deepStrictEqual(copying, ["1", "2", "3", "2"])
+        assert.deepStrictEqual(begun, ["3", "1", "2"])
+      }).pipe(Effect.provide(layer), Effect.scoped)
+    }
+  )
+
   it.live("a file of another key is made in the background before the other files of a key with many", () => {
     const stored = [file(1, one), file(2, one), file(3, one), file(4, other)]
     const queues = new Map([["one", stored.slice(0, 3)]])
-    const { begun, finish, layer, services, working } = stage("1 minute", stored)
+    const { begun, finish, layer, services, working } = stage("1 minute", { stored })
     const queue = Layer.mock(ThumbnailQueue, {
       names: Effect.sync(() => [...queues.keys()]),
       take: (name, handle) =>

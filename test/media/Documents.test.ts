@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import sharp from "sharp"
-import { NotRenderableError } from "../../src/media/Renderer.ts"
+import { NotRenderableError, Renderer } from "../../src/media/Renderer.ts"
 import { pdf } from "../support/MediaFixtures.ts"
 import { atBest } from "../support/Until.ts"
 import { assertColor, assertImages, colorAt, every, render, rendererLayer } from "./Rendering.ts"
@@ -91,4 +91,20 @@ layer(rendererLayer(), { excludeTestServices: true })("rendering of documents (P
         assert.instanceOf(yield* Effect.flip(render(document, type)), NotRenderableError)
       })
     )
+
+  it.effect("a PDF with more than 100 MiB, and a drawing with more than 8 MiB, are rejected before they are read", () =>
+    Effect.gen(function* () {
+      const renderer = yield* Renderer
+      for (const [mimeType, mebibytes] of [
+        [type, 100],
+        ["image/svg+xml", 8]
+      ] as const) {
+        const size = mebibytes * 1024 * 1024
+        yield* renderer.check({ mimeType, size })
+        const error = yield* Effect.flip(renderer.check({ mimeType, size: size + 1 }))
+        assert.instanceOf(error, NotRenderableError)
+        assert.include(error.message, `${mebibytes} MiB`)
+      }
+    })
+  )
 })

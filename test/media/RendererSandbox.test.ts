@@ -1,11 +1,12 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, type FileSystem, Path } from "effect"
+import { Effect, type FileSystem, Option, Path } from "effect"
 import { execFileSync } from "node:child_process"
 import {
   chownSync,
   existsSync,
   lstatSync,
+  readdirSync,
   readFileSync,
   statSync,
   symlinkSync,
@@ -100,6 +101,18 @@ describe("the sandbox of the process that decodes", () => {
       assert.deepInclude(statSync(victim), { uid: before.uid, mode: before.mode, ino: before.ino })
       assert.isTrue(lstatSync(lent).isFile())
       assert.deepStrictEqual([readFileSync(lent, "utf8"), statSync(lent).uid], ["of the job", sandboxed.user])
+    })
+  )
+
+  testAsRoot(
+    "the copy of a large file ends when it is interrupted, and leaves no bytes",
+    Effect.gen(function* () {
+      const { folder, outer } = yield* RendererSandbox.makeFolder(sandboxed)
+      const lend = RendererSandbox.lend(sandboxed, "/dev/zero", `${folder}/source`)
+      const began = performance.now()
+      assert.isTrue(Option.isNone(yield* Effect.timeoutOption(Effect.scoped(lend), "100 millis")))
+      assert.isBelow(performance.now() - began, 5000)
+      assert.deepStrictEqual([readdirSync(outer), readdirSync(folder)], [["files"], []])
     })
   )
 

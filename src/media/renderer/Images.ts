@@ -1,5 +1,6 @@
 import { Effect, FileSystem } from "effect"
 import sharp, { type SharpOptions } from "sharp"
+import * as Formats from "../Formats.ts"
 import { attempt, type Drawing, Refused } from "./Drawing.ts"
 import type { Wanted } from "./Protocol.ts"
 
@@ -41,8 +42,6 @@ export const raster = Effect.fnUntraced(function* (
   return { ...(yield* decode(path, longestSide)), original: autoOrient }
 })
 
-const maxVectorBytes = 8 * 1024 * 1024
-
 /** An SVG, drawn at the longest side. */
 export const vector = Effect.fnUntraced(function* (
   path: string,
@@ -51,7 +50,8 @@ export const vector = Effect.fnUntraced(function* (
   const fs = yield* FileSystem.FileSystem
   yield* allowOnly("VipsForeignLoadSvg")
   const { size } = yield* Effect.orDie(fs.stat(path))
-  if (Number(size) > maxVectorBytes) return yield* new Refused({ reason: "it is larger than 8 MiB" })
+  const reason = Formats.excess("vector", Number(size))
+  if (reason !== undefined) return yield* new Refused({ reason })
   // From memory, because a drawing that is read from a file may include the files beside it.
   const bytes = yield* Effect.orDie(fs.readFile(path))
   // Compressed drawings grow a thousandfold before anything can be known about them.

@@ -1,7 +1,6 @@
 import { Effect, FileSystem } from "effect"
+import * as Formats from "../Formats.ts"
 import { attempt, type Drawing, Refused } from "./Drawing.ts"
-
-const maxBytes = 100 * 1024 * 1024
 
 /** The first page, drawn at the longest side. The build has no script engine. */
 export const firstPage = Effect.fnUntraced(function* (
@@ -10,7 +9,8 @@ export const firstPage = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Drawing, Refused, FileSystem.FileSystem> {
   const fs = yield* FileSystem.FileSystem
   const { size } = yield* Effect.orDie(fs.stat(path))
-  if (Number(size) > maxBytes) return yield* new Refused({ reason: "it is larger than 100 MiB" })
+  const reason = Formats.excess("pdf", Number(size))
+  if (reason !== undefined) return yield* new Refused({ reason })
   const bytes = yield* Effect.orDie(fs.readFile(path))
   // Its memory only grows, so every document gets an instance of its own.
   const library = yield* Effect.promise(() =>
