@@ -7,10 +7,15 @@ import { waypost } from "../support/cli/Command.ts"
 import { start } from "../support/Service.ts"
 
 const root = join(import.meta.dirname, "../..")
+const read = (file: string) => readFileSync(join(root, file), "utf8")
+
+/** What a script prints. */
+const printed = (script: string) =>
+  spawnSync("/bin/bash", ["-c", script], { cwd: root, encoding: "utf8" }).stdout.trim()
 
 /** The settings below `[Service]` of a unit, in order. */
 const settingsOf = (unit: string) => {
-  const text = readFileSync(join(root, "deploy", unit), "utf8")
+  const text = read(`deploy/${unit}`)
   return [.../\[Service\]\n([^[]*)/.exec(text)![1]!.matchAll(/^(\w+)=(.*)$/gm)].map(
     ([, name, value]) => [name!, value!] as const
   )
@@ -62,5 +67,25 @@ describe("waypost-backup.service", () => {
     const checked = await waypost(["restore", "--check", join(backups, latest!)])
     rmSync(backups, { recursive: true })
     assert.include(checked.out, "Complete: ")
+  })
+})
+
+describe("the guide to updates", () => {
+  const [, update = ""] = read("docs/deploying.md").split("\n## Update\n")
+
+  it("installs every unit again", () => {
+    const [, names = ""] = /^install -m 0644 (.+) \/etc\/systemd\/system\//m.exec(update) ?? []
+    const units = readdirSync(join(root, "deploy")).filter((name) => /\.(?:service|timer)$/.test(name))
+    assert.sameMembers(
+      printed(`echo ${names}`).split(" "),
+      units.map((name) => `deploy/${name}`)
+    )
+  })
+
+  it("restarts the instances that run, and no others", () => {
+    const [, ports = ""] = /^for port in (\$\(.+\)); do$/m.exec(update) ?? []
+    const unit = (port: number) => `waypost@${port}.service loaded active running Waypost on port ${port}`
+    const systemctl = `systemctl() { printf '%s\\n' '${unit(3000)}' '${unit(3002)}'; }`
+    assert.strictEqual(printed(`${systemctl}; echo ${ports}`), "3000 3002")
   })
 })
