@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { waypost } from "../support/cli/Command.ts"
+import { dataFolder } from "../support/Process.ts"
 import { start } from "../support/Service.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -27,6 +28,26 @@ const own =
 
 const backup = settingsOf("waypost-backup.service")
 
+/** The variables that a setting `Environment` has. */
+const variablesOf = (text: string) => text.split(" ").map((word) => word.split("=", 2) as [string, string])
+
+/** The options of `systemd-run` in the guide to restores, and the command. */
+const restore = () => {
+  const [, options = "", command = ""] =
+    /systemd-run ([^]*?)(node bin\/waypost\.mjs restore \S+)/.exec(read("docs/backup-and-restore.md")) ?? []
+  const properties = [...options.matchAll(/-p (\w+)=('[^']*'|\S+)/g)].map(
+    ([, name, value]) => [name!, value!.replaceAll("'", "")] as const
+  )
+  return { user: /--uid=(\S+)/.exec(options)?.[1], properties: Object.fromEntries(properties), command }
+}
+
+/** Runs a command of a unit or of a guide. */
+const run = (script: string, env: Readonly<Record<string, string>>) => {
+  const ran = spawnSync("/bin/sh", ["-c", script], { cwd: root, env, encoding: "utf8" })
+  assert.strictEqual(ran.status, 0, ran.stdout + ran.stderr)
+  return ran
+}
+
 describe("waypost-backup.service", () => {
   it("has the user, the settings and the limits of the service", () => {
     const common = (settings: ReadonlyArray<readonly [string, string]>) => settings.filter(([name]) => !own.test(name))
@@ -34,7 +55,7 @@ describe("waypost-backup.service", () => {
     assert.deepStrictEqual(common(backup), common(settingsOf("waypost@.service")))
   })
 
-  it("backs up the installation of the service, and keeps the latest 14 backups", async () => {
+  it("backs up the installation of the service, and keeps the latest 14 backups, from which the guide restores", async () => {
     await using service = await start()
     const backups = mkdtempSync(join(tmpdir(), "waypost-backups-"))
     const before = Array.from({ length: 15 }, (_, index) => `2026-01-${10 + index}T031500`)
@@ -45,28 +66,64 @@ describe("waypost-backup.service", () => {
         .replaceAll("/var/lib/waypost", service.folder)
         .replaceAll("/opt/waypost", root)
     const env = Object.fromEntries(
-      backup.flatMap(([name, value]) =>
-        name === "Environment"
-          ? moved(value)
-              .split(" ")
-              .map((word) => word.split("=", 2))
-          : []
-      )
+      backup.flatMap(([name, value]) => (name === "Environment" ? variablesOf(moved(value)) : []))
     )
     // The embedded server of the test has its socket elsewhere.
     const machine = { TMPDIR: tmpdir(), PATH: [dirname(process.execPath), env["PATH"]].join(delimiter) }
     for (const name of ["ExecStart", "ExecStartPost"]) {
       const [, command] = backup.find(([known]) => known === name)!
       const script = /^\/bin\/sh -c '(.*)'$/.exec(moved(command))![1]!.replaceAll("%%", "%").replaceAll("$$", "$")
-      const ran = spawnSync("/bin/sh", ["-c", script], { cwd: root, env: { ...env, ...machine }, encoding: "utf8" })
-      assert.strictEqual(ran.status, 0, ran.stdout + ran.stderr)
+      run(script, { ...env, ...machine })
     }
     const kept = readdirSync(backups).toSorted()
     const latest = kept.find((name) => name !== "before-the-move" && !before.includes(name))
     assert.deepStrictEqual(kept, [...before.slice(2), latest!, "before-the-move"])
     const checked = await waypost(["restore", "--check", join(backups, latest!)])
-    rmSync(backups, { recursive: true })
     assert.include(checked.out, "Complete: ")
+    const { command, properties } = restore()
+    const target = dataFolder()
+    const variables = variablesOf(properties["Environment"]!.replaceAll("/var/lib/waypost", target.folder))
+    const { stdout } = run(command.replace(/\S+$/, join(backups, latest!)), {
+      ...Object.fromEntries(variables),
+      ...machine
+    })
+    target.remove()
+    rmSync(backups, { recursive: true })
+    assert.include(stdout, "Restored: ")
+  })
+})
+
+describe("the guide to restores", () => {
+  it("restores as the user and with the settings of the service, from its backups", () => {
+    const service = settingsOf("waypost@.service")
+    const value = (name: string, settings = service) => settings.find(([known]) => known === name)?.[1]
+    const { command, properties, user } = restore()
+    assert.strictEqual(user, value("User"))
+    assert.strictEqual(properties["WorkingDirectory"], value("WorkingDirectory"))
+    assert.strictEqual(properties["EnvironmentFile"], value("EnvironmentFile"))
+    const known = new Map(service.flatMap(([name, text]) => (name === "Environment" ? variablesOf(text) : [])))
+    for (const [name, text] of variablesOf(properties["Environment"]!)) {
+      if (name === "PATH") assert.strictEqual(text.split(":")[0], known.get(name)!.split(":")[0])
+      else assert.strictEqual(text, known.get(name), name)
+    }
+    assert.include(command, ` ${value("ReadWritePaths", backup)}/`)
+  })
+
+  it("names services of the Compose file, and the user of the image, who writes the backups", () => {
+    const guide = read("docs/container.md")
+    const services = [
+      ...read("deploy/compose.yaml")
+        .split("\nservices:\n")[1]!
+        .matchAll(/^ {2}([\w.-]+):/gm)
+    ].map(([, name]) => name!)
+    const words = [...guide.matchAll(/podman-compose -f deploy\/compose\.yaml (.+)$/gm)].flatMap(([, command = ""]) =>
+      command.split(" ")
+    )
+    const named = words.filter((word) => /^(?:waypost-\d|postgres|files\..+)$/.test(word))
+    assert.isAbove(named.length, 5)
+    assert.includeMembers(services, named)
+    const [, user] = /useradd --uid (\d+)/.exec(read("deploy/Containerfile"))!
+    assert.match(guide, new RegExp(`install -d -o ${user} -g ${user} -m 0700 /var/backups/waypost`))
   })
 })
 
