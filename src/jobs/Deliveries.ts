@@ -21,8 +21,11 @@ const oldest = Metric.gauge("waypost_webhook_oldest_due_seconds", {
   description: "Since when the oldest of them is due"
 })
 
-/** Counts an attempt. */
-export const count = (outcome: Attempt["state"]) => Metric.update(Metric.withAttributes(attempts, { outcome }), 1)
+const outcomes: ReadonlyArray<Attempt["state"]> = ["delivered", "failed", "givenUp"]
+
+/** Counts attempts. */
+const count = (outcome: Attempt["state"], number: number) =>
+  Metric.update(Metric.withAttributes(attempts, { outcome }), number)
 
 /** Delivers events: one loop records what ended and takes what is due, and each delivery runs by itself. */
 const deliver = Effect.gen(function* () {
@@ -30,6 +33,8 @@ const deliver = Effect.gen(function* () {
   const deliverer = yield* Deliverer
   const ended = yield* Queue.unbounded<Attempt>()
   let unrecorded: ReadonlyArray<Attempt> = []
+  // A series that begins with its first attempt would hide that one from `increase`.
+  yield* Effect.forEach(outcomes, (outcome) => count(outcome, 0), { discard: true })
 
   const record = Effect.gen(function* () {
     unrecorded = [...unrecorded, ...(yield* Queue.clear(ended))]
@@ -54,7 +59,7 @@ const deliver = Effect.gen(function* () {
     FiberMap.run(
       running,
       taken.id,
-      Effect.flatMap(deliverer.deliver(taken), (made) => Effect.andThen(count(made.state), Queue.offer(ended, made)))
+      Effect.flatMap(deliverer.deliver(taken), (made) => Effect.andThen(count(made.state, 1), Queue.offer(ended, made)))
     )
 
   const cycle = Effect.gen(function* () {

@@ -3,7 +3,6 @@ import { Effect, Metric } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Metrics from "../../src/http/transport/Metrics.ts"
-import * as Deliveries from "../../src/jobs/Deliveries.ts"
 import { gaugesOf } from "../../src/sql/connections/Replicas.ts"
 import { layer as listening, Wire } from "../support/wire/Wire.ts"
 
@@ -39,7 +38,6 @@ const scrape = Effect.gen(function* () {
   const { send } = yield* Wire
   yield* send("GET", "/v1/locations")
   yield* Metrics.makeDeprecatedCounter()("locations.list", "key")
-  yield* Deliveries.count("delivered")
   const { lag, up } = gaugesOf("db-2")
   yield* Effect.all([Metric.update(up, 1), Metric.update(lag, 0)])
   return exposedBy((yield* send("GET", "/metrics", { key: null })).text)
@@ -90,6 +88,20 @@ layer(listening(), live)("monitoring", (it) => {
     Effect.gen(function* () {
       assert.deepStrictEqual((yield* scrape).names, sorted(declared()))
     })
+  )
+
+  it.effect(
+    "the counters of deliveries are exposed before the first attempt, so that an alert sees the first one given up",
+    () =>
+      Effect.gen(function* () {
+        const { send } = yield* Wire
+        const { text } = yield* send("GET", "/metrics", { key: null })
+        const counters = [...text.matchAll(/^waypost_webhook_deliveries_total\{outcome="(\w+)"\} (\d+)$/gm)]
+        assert.sameMembers(
+          counters.map(([, outcome, count]) => `${outcome} ${count}`),
+          ["delivered 0", "failed 0", "givenUp 0"]
+        )
+      })
   )
 
   for (const [file, read] of Object.entries(queries)) {
