@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { existsSync } from "node:fs"
+import { existsSync, readdirSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { commandFor } from "../../src/cli/Commands.ts"
 import { ModuleName } from "../../src/domain/catalog/ModuleName.ts"
@@ -134,6 +134,37 @@ describe("The guide to keys", () => {
       return [`${own} …/${method === "DELETE" ? "modules/{module}" : last}`]
     })
     assert.sameMembers(listed, [...new Set(needed)])
+  })
+})
+
+describe("The guide to uploads", () => {
+  it("has the permissions of every request to the object store, and no others", () => {
+    const needed: Readonly<Record<string, string>> = {
+      headBucket: "ListBucket",
+      headObject: "GetObject",
+      getObject: "GetObject",
+      putObject: "PutObject",
+      deleteObject: "DeleteObject",
+      listObjectsV2: "ListBucket",
+      createMultipartUpload: "PutObject",
+      uploadPart: "PutObject",
+      completeMultipartUpload: "PutObject",
+      abortMultipartUpload: "AbortMultipartUpload",
+      listParts: "ListMultipartUploadParts",
+      listMultipartUploads: "ListBucketMultipartUploads"
+    }
+    const sources = readdirSync(join(root, "src/storage")).filter((file) => file.startsWith("S3"))
+    const requests = new Set(
+      sources.flatMap((file) => [...read(`src/storage/${file}`).matchAll(/\bs3\.(\w+)\(/g)].map(([, name]) => name!))
+    )
+    assert.sameMembers([...requests], Object.keys(needed))
+    const named = spansOf(below(read("docs/uploading.md"), "Store files in S3")).filter((span) =>
+      span.startsWith("s3:")
+    )
+    assert.sameMembers(
+      named,
+      [...new Set(Object.values(needed))].map((action) => `s3:${action}`)
+    )
   })
 })
 
