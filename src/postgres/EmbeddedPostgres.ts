@@ -55,9 +55,10 @@ const attachOrLaunch = Effect.fnUntraced(function* (
   )
   yield* DataDirectory.prepare(data, binaries, settings["fsync"] !== "off")
   if (Option.isSome(data.movedFrom)) {
-    yield* Effect.logInfo(
-      `The database is kept in ${data.directory} and not in ${data.movedFrom.value}, which the user ` +
-        "whom PostgreSQL runs as instead of root cannot reach."
+    yield* Effect.logWarning(
+      `The database is in ${data.directory} and not in ${data.movedFrom.value}, which the user whom PostgreSQL runs as ` +
+        "instead of root cannot reach, or could not when the database was created. A copy of DATA_DIR does not have it; " +
+        "waypost backup does."
     )
   }
   return server(yield* GuardedServer.launch(data, binaries, settings), false)

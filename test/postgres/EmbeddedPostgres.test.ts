@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { Effect, Exit, Fiber, FileSystem, Path, Schedule } from "effect"
+import { Effect, Exit, Fiber, FileSystem, Logger, Path, Schedule } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import * as EmbeddedPostgres from "../../src/postgres/EmbeddedPostgres.ts"
@@ -304,10 +304,15 @@ describe.concurrent("EmbeddedPostgres", () => {
 
   if (isRoot) {
     test(
-      "stores the database in /var/lib/waypost when its account cannot reach the data folder of root",
+      "stores the database in /var/lib/waypost when its account cannot reach the data folder of root, and warns at each start",
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const path = yield* Path.Path
+        const warnings: Array<string> = []
+        const collect = Logger.make(
+          ({ logLevel, message }) => void (logLevel === "Warn" && warnings.push(String(message)))
+        )
+        const logging = Effect.provide(Logger.layer([collect]))
         const dataDir = yield* emptyPath
         yield* fs.chmod(path.dirname(dataDir), 0o700)
         const moved = yield* session(
@@ -316,13 +321,18 @@ describe.concurrent("EmbeddedPostgres", () => {
             yield* write(server)
             return (yield* show(server, "data_directory")) ?? ""
           })
-        )
+        ).pipe(logging)
         yield* Effect.addFinalizer(() => Effect.ignore(fs.remove(moved, { recursive: true })))
         assert.match(moved, /^\/var\/lib\/waypost\/postgres-[0-9a-f]{12}$/)
-        yield* session(dataDir, assertKept)
+        yield* session(dataDir, assertKept).pipe(logging)
         // Opening the folder later must not create a second, empty database.
         yield* fs.chmod(path.dirname(dataDir), 0o755)
-        yield* session(dataDir, assertKept)
+        yield* session(dataDir, assertKept).pipe(logging)
+        const warning = `The database is in ${moved} and not in ${dataDir}, `
+        assert.deepStrictEqual(
+          warnings.map((line) => line.slice(0, warning.length)),
+          [warning, warning, warning]
+        )
       })
     )
   }
