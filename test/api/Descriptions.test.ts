@@ -2,7 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { type Schema, SchemaAST } from "effect"
 import { HttpApi } from "effect/http-api"
 import { Api } from "../../src/api/Api.ts"
-import { committed, operations } from "./Derived.ts"
+import { ModuleName } from "../../src/domain/catalog/ModuleName.ts"
+import { ProductType } from "../../src/domain/catalog/Product.ts"
+import { modules } from "../../src/domain/catalog/ProductModule.ts"
+import { committed, document, operations } from "./Derived.ts"
 
 /** Everything that a schema consists of, with its encoded side. */
 const partsOf = (root: SchemaAST.AST, parts = new Set<SchemaAST.AST>()): ReadonlySet<SchemaAST.AST> => {
@@ -54,6 +57,37 @@ describe("descriptions", () => {
     assert.deepStrictEqual(
       [...declared].filter((description) => !text.includes(String(description))),
       []
+    )
+  })
+
+  it("the operations on a module say which types of products have it, and whether a variant inherits it", () => {
+    const description = (method: string, name: string) =>
+      document.paths[`/v1/products/{uuid}/modules/${name}`]![method]!.description!
+    for (const name of ModuleName.literals) {
+      const { origins } = modules[name]
+      const [read, remove] = [description("get", name), description("delete", name)]
+      assert.strictEqual(/of its parent/.test(read), /parent/i.test(origins.variant), name)
+      assert.strictEqual(/of its parent/.test(remove), origins.variant === "ownOrParent", name)
+      const lacks = ProductType.literals.filter((type) => origins[type] === "none")
+      assert.strictEqual(read.includes("Only products of type"), lacks.length > 0, name)
+      for (const type of lacks) assert.notInclude(read, `\`${type}\``, name)
+      for (const type of ProductType.literals) {
+        if (!origins[type].startsWith("own")) assert.notInclude(remove, `\`${type}\``, name)
+        else if (remove.includes("Only")) assert.include(remove, `\`${type}\``, name)
+      }
+    }
+    assert.deepStrictEqual(
+      ["locations", "stock"].map((name) => [description("get", name), description("delete", name)]),
+      [
+        [
+          "The module of the product; a variant has that of its parent.",
+          "Deactivates the module. Only products of type `default` and `variantParent` have their own."
+        ],
+        [
+          "The module of the product. Only products of type `default` and `variant` have it.",
+          "Deactivates the module. Only products of type `default` and `variant` have their own."
+        ]
+      ]
     )
   })
 

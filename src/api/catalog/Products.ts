@@ -17,6 +17,7 @@ import {
 } from "../../domain/catalog/Product.ts"
 import { ProductId } from "../../domain/schema/ProductId.ts"
 import {
+  describeOrigins,
   InvalidTemplateModuleConfigurationError,
   ModuleIncompatibleWithProductTypeError,
   ModuleNotActiveError,
@@ -80,18 +81,13 @@ const the = <const Part extends "answer" | "update", const Name extends ModuleNa
 const module = <const Name extends ModuleName>(name: Name) => {
   const path = `/:uuid/modules/${name}` as const
   const title = name === "api" ? "API" : name.replaceAll("-", " ")
+  const { read, remove } = describeOrigins(name)
   return [
     HttpApiEndpoint.get(`get${pascal(name)}Module`, path, {
       params: uuid,
       success: Envelope.One(the("answer", name)),
       error: readErrors(name)
-    }).pipe(
-      operation(
-        "read:products",
-        `Get product ${title} module`,
-        "The module of the product, or the inherited module of its parent."
-      )
-    ),
+    }).pipe(operation("read:products", `Get product ${title} module`, read)),
     HttpApiEndpoint.put(`update${pascal(name)}Module`, path, {
       params: uuid,
       payload: the("update", name),
@@ -108,13 +104,7 @@ const module = <const Name extends ModuleName>(name: Name) => {
       params: uuid,
       success: Envelope.Written(ProductId),
       error: deleteErrors(name)
-    }).pipe(
-      operation(
-        "update:products",
-        `Delete product ${title} module`,
-        "Deactivates the module; a variant then inherits that of its parent."
-      )
-    )
+    }).pipe(operation("update:products", `Delete product ${title} module`, remove))
   ] as const
 }
 

@@ -78,6 +78,31 @@ export const owns = (type: ProductType, name: ModuleName): boolean =>
 export const inherits = (type: ProductType, name: ModuleName): boolean =>
   modules[name].origins[type] === "parent" || modules[name].origins[type] === "ownOrParent"
 
+/** For descriptions: which types of products do something with a module, if not all do. */
+const only = (name: ModuleName, can: typeof supports, what: string) => {
+  const types = ProductType.literals.filter((type) => can(type, name)).map((type) => `\`${type}\``)
+  return types.length === ProductType.literals.length ? "" : ` Only products of type ${types.join(" and ")} ${what}.`
+}
+
+const ofVariants = {
+  own: { read: ".", remove: "." },
+  parent: { read: "; a variant has that of its parent.", remove: "." },
+  ownOrParent: {
+    read: ", or the inherited module of its parent.",
+    remove: "; a variant then inherits that of its parent."
+  },
+  none: { read: ".", remove: "." }
+} as const satisfies Record<Origin, unknown>
+
+/** What the operations on a module say of the products that have it. */
+export const describeOrigins = (name: ModuleName) => {
+  const { read, remove } = ofVariants[modules[name].origins.variant]
+  return {
+    read: `The module of the product${read}${only(name, supports, "have it")}`,
+    remove: `Deactivates the module${remove}${only(name, owns, "have their own")}`
+  }
+}
+
 export class ModuleNotActiveError extends ApiError<ModuleNotActiveError>()(
   "ModuleNotActiveError",
   { message: Schema.String, module: AnsweredModuleName, productUuid: Uuid },
