@@ -8,7 +8,13 @@ import { maxBodyBytes } from "../../src/api/Limits.ts"
 import { Permission } from "../../src/domain/keys/Permission.ts"
 import { limits as planLimits } from "../../src/domain/plans/Plan.ts"
 import { maxBulkBytes, maxDataBytes, NotAppliedError } from "../../src/domain/write/Bulk.ts"
-import { commonErrors, InvalidAddressError, RangeNotSatisfiableError } from "../../src/domain/write/RequestErrors.ts"
+import {
+  commonErrors,
+  InvalidAddressError,
+  RangeNotSatisfiableError,
+  RateLimitExceededError,
+  UnsupportedMediaTypeError
+} from "../../src/domain/write/RequestErrors.ts"
 import { names } from "../../src/settings/Config.ts"
 import { document, operations } from "../support/contract/Documented.ts"
 import { promises } from "../support/proofs/Promises.ts"
@@ -52,6 +58,14 @@ describe("The errors of any operation", () => {
     const types = Object.keys(document.paths["/v1/plans"]!["post"]!.requestBody!.content)
     const row = rowOf("UnsupportedMediaTypeError")
     for (const type of types) assert.include(row, type)
+  })
+
+  it("have the causes that the document has, of an error with several", () => {
+    for (const error of [UnsupportedMediaTypeError, RateLimitExceededError]) {
+      const description = Schema.resolveAnnotations(error)?.["description"]
+      const causes = String(description).replace(" `Retry-After` is the time to wait.", "")
+      assert.include(rowOf(error.fields._tag.schema.literal), ` | ${causes} | `)
+    }
   })
 })
 

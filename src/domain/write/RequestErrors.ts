@@ -90,7 +90,11 @@ export class IdempotencyInProgressError extends ApiError<IdempotencyInProgressEr
 ) {}
 
 export class UnsupportedMediaTypeError extends ApiError<UnsupportedMediaTypeError>()(
-  ...plainError("UnsupportedMediaTypeError", 415, "The body is not `application/json`, or is compressed.")
+  ...plainError(
+    "UnsupportedMediaTypeError",
+    415,
+    "The body has a type that the operation does not take, or is compressed."
+  )
 ) {}
 
 export class RateLimitExceededError extends ApiError<RateLimitExceededError>()(
@@ -99,7 +103,7 @@ export class RateLimitExceededError extends ApiError<RateLimitExceededError>()(
   {
     httpApiStatus: 429,
     description:
-      "The API key makes too many requests, or has too many unattached bytes; `Retry-After` is the time to wait."
+      "The key makes too many requests, uses more than its share of a busy process, or has too many bytes in files that nothing uses; or a client downloads too many files at once. `Retry-After` is the time to wait."
   }
 ) {}
 
