@@ -97,9 +97,11 @@ export const command = Command.make(
     yield* Effect.provide(work, Connection.layer({ key, url }))
   })
 ).pipe(
-  Command.withDescription("Show the changes of all records, the latest first, or follow them as they are committed"),
+  Command.withDescription(
+    "Show the changes of all records: the latest first, with --since the oldest first, with --follow as they are committed"
+  ),
   Command.withExamples([
-    { command: "waypost events --types location.* --since 2026-11-22" },
+    { command: "waypost events --types 'location.*' --since 2026-11-22" },
     { command: "waypost events --follow --json" }
   ])
 )

@@ -78,9 +78,10 @@ const decide = Effect.fnUntraced(function* (plan: Plan, { force, isPlan, printed
   }
   if (isPlan) {
     const way = isGuarded ? "with --force instead of --plan" : "without --plan"
-    return yield* new CommandError({ message: `Nothing was written; run it ${way} to apply this`, exitCode: 2 })
+    const message = writes(plan) ? `Nothing was written; run it ${way} to apply this` : nothingToApply
+    return yield* new CommandError({ message, exitCode: 2 })
   }
-  if (isGuarded && !force) return yield* guarded
+  if (isGuarded && !force) return yield* new CommandError({ message: writes(plan) ? guarded : nothingToApply })
   if (!yes && !(yield* Prompt.run(Prompt.Confirm({ message: "Apply these changes?" })))) {
     yield* Console.log("Nothing was written")
     return false
@@ -92,7 +93,8 @@ const decide = Effect.fnUntraced(function* (plan: Plan, { force, isPlan, printed
   return true
 })
 
-const guarded = new CommandError({ message: "The plan does not pass the safety checks above; --force applies it" })
+const guarded = "The plan does not pass the safety checks above; --force applies it"
+const nothingToApply = "The plan does not pass the safety checks above, and has nothing to apply"
 
 const sync = Effect.fnUntraced(function* (
   resource: Resource,
@@ -149,7 +151,9 @@ const syncCommand = (resource: Resource) =>
         Flag.optional
       ),
       plan: Flag.Boolean("plan").pipe(
-        Flag.withDescription("Only show the changes; the exit code is 2 if there are some, and 0 if not"),
+        Flag.withDescription(
+          "Only show the changes; the exit code is 2 if there are some or a safety check fails, and 0 if not"
+        ),
         Flag.withDefault(false)
       ),
       yes: Flag.Boolean("yes").pipe(Flag.withDescription("Apply the changes without asking"), Flag.withDefault(false)),

@@ -53,6 +53,12 @@ describe("commands on changes", () => {
     assert.deepStrictEqual([code, err.includes("--since: Expected a time")], [1, true])
   })
 
+  it("the help of events has the order with --since, and an example whose types the shell does not expand", async () => {
+    const { out } = await waypost(["events", "--help"], env)
+    assert.include(out, "with --since the oldest first")
+    assert.include(out, "--types 'location.*'")
+  })
+
   it("events are followed, one line of JSON each", async () => {
     const types = "location.created"
     const following = start(

@@ -116,6 +116,16 @@ describe("waypost sync", () => {
     )
   })
 
+  it("a file that fails a safety check and changes nothing says that there is nothing to apply", async () => {
+    assert.strictEqual((await sync("locations", "same.csv", ["identifier,name", "SZ-1,One"], "--yes")).code, 0)
+    const lines = ["identifier,name", "SZ-1,One", "SZ-1,Two"]
+    for (const [flag, code] of [["--plan", 2] as const, ["--yes", 1] as const]) {
+      const { code: exit, err } = await sync("locations", "same.csv", lines, flag)
+      const message = "The plan does not pass the safety checks above, and has nothing to apply\n"
+      assert.deepStrictEqual([exit, err], [code, message], flag)
+    }
+  })
+
   it("groups are found by name, and their members by identifier and username", async () => {
     await sync("locations", "member.csv", ["identifier,name", "SG-1,One"], "--yes")
     const lines = ['{"name":"Region","locations":["SG-1"]}']
