@@ -24,7 +24,7 @@ export const temporaryFile = Effect.fnUntraced(function* (folder: string) {
   return { path, handle } satisfies TemporaryFile
 })
 
-interface TemporaryFile {
+export interface TemporaryFile {
   readonly path: string
   readonly handle: FileHandle
 }

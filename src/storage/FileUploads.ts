@@ -1,9 +1,20 @@
 import { Effect, Exit, Fiber, FiberMap, Option, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { isUuid } from "../domain/schema/Fields.ts"
-import { append, attempt, makeFolders, move, openFile, orOn, publish, syncFolder, temporaryFile } from "./Durable.ts"
+import {
+  append,
+  attempt,
+  makeFolders,
+  move,
+  openFile,
+  orOn,
+  publish,
+  syncFolder,
+  type TemporaryFile,
+  temporaryFile
+} from "./Durable.ts"
 import { type FileLayout, keyFile, uploadFolder } from "./FileLayout.ts"
 import { foldersOf, isObjectKey, objectKey } from "./ObjectKey.ts"
 import * as PartFiles from "./PartFiles.ts"
@@ -50,15 +61,16 @@ export const make = Effect.fnUntraced(function* (
 
   /** Can be repeated after a crash at any point: the parts exist until the object does. */
   const joinParts = Effect.fnUntraced(function* ({ id, key }: MultipartUpload, parts: ReadonlyArray<ListedPart>) {
+    const folder = join(layout.uploads, id)
     const target = join(layout.objects, key)
-    const paths = yield* PartFiles.locate(join(layout.uploads, id), parts)
+    const paths = yield* PartFiles.locate(folder, parts)
     yield* makeFolders(layout.objects, foldersOf(key))
     if (paths.length === 1) yield* move(paths[0]!, target)
     else {
       const file = yield* temporaryFile(layout.temporary)
       const buffer = Buffer.allocUnsafe(1024 * 1024)
       for (const path of paths) yield* copy(path, file, buffer)
-      yield* publish(file, target)
+      yield* publishBy(folder, file, target)
     }
     yield* discard(id)
   }, Effect.scoped)
@@ -109,7 +121,7 @@ export const make = Effect.fnUntraced(function* (
   )
 
   const abort = Effect.fn("FileStorage.abort")(function* ({ id }: MultipartUpload) {
-    // A join that has opened its last part would not notice that the upload was removed.
+    // A join would copy its parts, and then find that the upload is gone.
     yield* FiberMap.remove(joins, id)
     yield* discard(id)
   })
@@ -121,7 +133,21 @@ const interrupted = new StorageUnavailableError({
   message: "Joining the parts was interrupted; complete the upload again"
 })
 
-const copy = Effect.fnUntraced(function* (path: string, to: Parameters<typeof append>[0], buffer: Buffer) {
+/**
+ * Flushes a file and renames it by way of the folder of its upload. Without the folder, which an abort or a completion in
+ * another process may have removed, no object appears.
+ */
+const publishBy = Effect.fnUntraced(function* (folder: string, { handle, path }: TemporaryFile, target: string) {
+  yield* attempt(() => handle.sync())
+  const inside = join(folder, basename(path))
+  yield* Effect.acquireUseRelease(
+    attempt(() => rename(path, inside)),
+    () => move(inside, target),
+    () => Effect.ignore(attempt(() => rm(inside, { force: true })))
+  )
+})
+
+const copy = Effect.fnUntraced(function* (path: string, to: TemporaryFile, buffer: Buffer) {
   const source = yield* openFile(path)
   for (;;) {
     const { bytesRead } = yield* attempt(() => source.read(buffer, 0, buffer.length))

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Option, Stream } from "effect"
+import { Context, Effect, Fiber, Layer, Option, Stream } from "effect"
 import { randomBytes } from "node:crypto"
 import { utimesSync } from "node:fs"
 import { join } from "node:path"
@@ -7,9 +7,48 @@ import { layoutOf } from "../../src/storage/FileLayout.ts"
 import * as FileParts from "../../src/storage/FileParts.ts"
 import * as PartFiles from "../../src/storage/PartFiles.ts"
 import { Storage } from "../../src/storage/Storage.ts"
+import { failing } from "../support/storage/Disks.ts"
 import { filesBelow } from "../support/storage/Folder.ts"
 import { assertSame, contentOf, failure, md5, newKey } from "../support/storage/Parts.ts"
-import { onStorage, receive, secret } from "./PartServer.ts"
+import { fileStorage, onStorage, receive, secret } from "./PartServer.ts"
+
+/** Two parts; the sizes of other files and of folders differ from their sum. */
+const bothParts = [randomBytes(10_000), randomBytes(2345)] as const
+
+/** Runs an effect once, when a join has copied all bytes of `bothParts` and not made the object. */
+const duringJoin = <A, E>(effect: Effect.Effect<A, E>) => {
+  let isOver = false
+  return failing("sync", "EIO", async (handle) => {
+    if (isOver || (await handle.stat()).size !== 12_345) return false
+    isOver = true
+    await Effect.runPromise(effect)
+    return false
+  })
+}
+
+/** An upload with both parts; `sendAgain` sends other bytes of the second one and returns the parts to name then. */
+const twoParts = Effect.gen(function* () {
+  const parts = yield* FileParts.FileParts
+  const upload = yield* (yield* Storage).begin(newKey(), "text/plain")
+  const send = (partNumber: number, bytes: Uint8Array) =>
+    Effect.map(parts.receive({ uploadId: upload.id, partNumber, maxSize: 1e9 }, Stream.make(bytes)), ({ eTag }) => ({
+      partNumber,
+      eTag
+    }))
+  const one = yield* send(1, bothParts[0])
+  const two = yield* send(2, bothParts[1])
+  const again = randomBytes(bothParts[1].length)
+  return {
+    upload,
+    parts: [one, two],
+    sendAgain: Effect.map(send(2, again), (part) => [one, part]),
+    newContent: Buffer.concat([bothParts[0], again])
+  }
+})
+
+/** The storage of another process in the same folder. */
+const otherProcess = (root: string) =>
+  Effect.map(Layer.build(fileStorage(root)), (context) => Context.get(context, Storage))
 
 describe("concurrent operations of FileStorage", () => {
   it.live("of twenty concurrent copies of a part one is kept, and its ETag completes the upload", () =>
@@ -129,6 +168,37 @@ describe("concurrent operations of FileStorage", () => {
         assert.strictEqual(yield* Fiber.join(fiber), "StorageUnavailableError")
         assert.deepStrictEqual(filesBelow(root), [])
       })
+    )
+  )
+
+  it.live("an upload that another process aborts while its parts are joined gets no object", () =>
+    onStorage((root) =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const storage = yield* Storage
+          const other = yield* otherProcess(root)
+          const { parts, upload } = yield* twoParts
+          yield* duringJoin(Effect.andThen(other.abort(upload), other.remove(upload.key)))
+          assert.strictEqual(yield* failure(storage.complete(upload, parts)), "InvalidPartsError")
+          assert.deepStrictEqual(filesBelow(root), [])
+        })
+      )
+    )
+  )
+
+  it.live("a join that ends late does not replace what another process has completed since", () =>
+    onStorage((root) =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const storage = yield* Storage
+          const other = yield* otherProcess(root)
+          const { newContent, parts, sendAgain, upload } = yield* twoParts
+          yield* duringJoin(Effect.flatMap(sendAgain, (named) => other.complete(upload, named)))
+          yield* Effect.exit(storage.complete(upload, parts))
+          assertSame(yield* contentOf(upload.key), newContent)
+          assert.strictEqual(filesBelow(root).length, 1)
+        })
+      )
     )
   )
 

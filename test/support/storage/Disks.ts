@@ -22,11 +22,11 @@ const canMount = (() => {
 
 const errors = { ENOSPC: "no space left on device", EIO: "i/o error" }
 
-/** Makes a file operation fail with a disk error whenever `when` returns true. */
+/** Makes a file operation fail with a disk error whenever `when` returns true; the operation waits for it. */
 export const failing = <Name extends "writeFile" | "sync">(
   name: Name,
   code: keyof typeof errors,
-  when: (handle: FileHandle, ...args: Parameters<FileHandle[Name]>) => boolean
+  when: (handle: FileHandle, ...args: Parameters<FileHandle[Name]>) => boolean | Promise<boolean>
 ) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -35,7 +35,7 @@ export const failing = <Name extends "writeFile" | "sync">(
       await handle.close()
       const original = prototype[name]!
       prototype[name] = async function (this: FileHandle, ...args) {
-        if (!when(this, ...(args as Parameters<FileHandle[Name]>))) return original.apply(this, args)
+        if (!(await when(this, ...(args as Parameters<FileHandle[Name]>)))) return original.apply(this, args)
         throw Object.assign(new Error(`${code}: ${errors[code]}`), { code })
       }
       return () => void (prototype[name] = original)
