@@ -8,8 +8,13 @@ import { thumbnailKeys } from "../services/ThumbnailKeys.ts"
 import { inStorage } from "../services/StoredUploads.ts"
 import { repeatedly } from "./Repeated.ts"
 
+const hour = 3_600_000
+
 /** The minimum age of bytes without a row, in milliseconds: longer than an upload may take to create its row. */
-const grace = 48 * 3_600_000
+const grace = 48 * hour
+
+/** How long a file is kept after its last use, in milliseconds. */
+const week = 7 * 24 * hour
 
 /** Objects per lookup. */
 const batch = 500
@@ -22,17 +27,19 @@ const fileOf = (key: string): Option.Option<string> => {
 
 /**
  * Removes expired uploads, and files that have been unattached for a week. A row is always deleted before its bytes, so
- * an interruption never leaves a referenced file without its bytes.
+ * an interruption never leaves a referenced file without its bytes. After a restore or a recovery all times begin again,
+ * because the next recovery may be to a later time, when the bytes had a row and the file was in use.
  */
 export const sweep = Effect.gen(function* () {
   const files = yield* Files
   const storage = yield* Storage
   const uploads = yield* Uploads
+  const sinceRestore = yield* files.sinceRestore
 
   const removeBytes = (uuid: string) =>
     Effect.forEach([storageKey(uuid), ...thumbnailKeys(uuid)], (key) => storage.remove(key), { discard: true })
 
-  for (let more = true; more;) {
+  for (let more = sinceRestore > grace; more;) {
     const overdue = yield* uploads.overdue
     for (const upload of overdue) {
       if (!(yield* uploads.end(upload.uuid, "expired"))) continue
@@ -42,7 +49,7 @@ export const sweep = Effect.gen(function* () {
     more = overdue.length > 0
   }
 
-  for (let more = true; more;) {
+  for (let more = sinceRestore > week; more;) {
     const gone = yield* files.deleteUnattached
     yield* Effect.forEach(gone, (uuid) => ignoreOutage(removeBytes(uuid)), { discard: true })
     more = gone.length > 0
@@ -55,11 +62,12 @@ const ignoreOutage = <A, R>(effect: Effect.Effect<A, StorageUnavailableError, R>
 
 /**
  * Removes bytes without a row; `now` in milliseconds since 1970. Removes nothing when the database does not know the
- * majority of the objects: the storage then probably belongs to another database.
+ * majority of the objects: the storage then probably belongs to another database. After a restore it waits as `sweep` does.
  */
 export const sweepOrphans = Effect.fn("Sweeper.sweepOrphans")(function* (now: number) {
   const files = yield* Files
   const storage = yield* Storage
+  if ((yield* files.sinceRestore) <= grace) return
   const oldest = now - grace
   let owned = 0
   const orphans: Array<string> = []

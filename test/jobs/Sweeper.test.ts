@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { statSync } from "node:fs"
 import { join } from "node:path"
+import { storageKey } from "../../src/domain/assets/File.ts"
 import { sweep } from "../../src/jobs/Sweeper.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import { download } from "../support/requests/FileRequests.ts"
@@ -167,6 +168,31 @@ layer(services, { excludeTestServices: true })("sweeper", (it) => {
       const after = yield* objects
       for (const key of keys) assert.include(after, key)
       for (const key of keys) yield* storage.remove(key)
+    })
+  )
+
+  it.effect("after a recovery a sweep removes nothing for two days, and no unused file for a week", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      // Recovered to a time before this file was attached, this upload completed and this object stored.
+      const { fileUuid: unused } = yield* upload(bytes)
+      yield* unattachedFor(unused, "8 days")
+      const session = yield* begin(3)
+      const { fileUuid: joined } = (yield* complete(session.uuid, [yield* putPart(session, 1, bytes)])).body.data
+      yield* uncomplete(session.uuid, joined)
+      yield* expire(session.uuid)
+      const unknown = crypto.randomUUID()
+      yield* storage.write(storageKey(unknown), bytes, "text/plain")
+      yield* execute("insert into event_generations (after_position) select position from event_log")
+      const keptAfter = Effect.fnUntraced(function* (time: string) {
+        yield* execute("update event_generations set began_at = now() - $1::interval where number > 1", time)
+        yield* sweepAt(Date.now() + 49 * hour)
+        return yield* Effect.forEach([unused, joined, unknown], hasBytes)
+      })
+      assert.deepStrictEqual(yield* keptAfter("47 hours"), [true, true, true])
+      assert.deepStrictEqual(yield* keptAfter("49 hours"), [true, false, false])
+      assert.deepStrictEqual(yield* keptAfter("6 days 23 hours"), [true, false, false])
+      assert.deepStrictEqual(yield* keptAfter("7 days 1 hour"), [false, false, false])
     })
   )
 })

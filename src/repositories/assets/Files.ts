@@ -65,6 +65,8 @@ export class Files extends Context.Service<
     known(uuids: ReadonlyArray<string>): Effect.Effect<ReadonlySet<string>>
     /** Milliseconds since 1970 by the clock of the database; the clock of this machine may be wrong. */
     readonly now: Effect.Effect<number>
+    /** Milliseconds since a restore or a recovery began the generation of the log; Infinity if none did. */
+    readonly sinceRestore: Effect.Effect<number>
     /** The key that signs addresses. */
     readonly secret: Effect.Effect<{ readonly innerKey: Uint8Array; readonly outerKey: Uint8Array }>
   }
@@ -151,6 +153,14 @@ export class Files extends Context.Service<
         execute: () => pooled`select extract(epoch from now())::float8 * 1000 as now`
       })
 
+      const findRestored = SqlSchema.findOne({
+        Request: Schema.Void,
+        Result: Schema.Struct({ since: Schema.NullOr(Schema.Finite) }),
+        // The first generation began with the database.
+        execute: () => pooled`
+          select extract(epoch from now() - max(began_at))::float8 * 1000 as since from event_generations where number > 1`
+      })
+
       const findSecret = SqlSchema.findOne({
         Request: Schema.Void,
         Result: Schema.Struct({ innerKey: Schema.Uint8Array, outerKey: Schema.Uint8Array }),
@@ -167,6 +177,7 @@ export class Files extends Context.Service<
         deleteUnattached: Effect.orDie(Effect.map(deleted(), (rows) => rows.map((row) => row.uuid))),
         known,
         now: Effect.orDie(Effect.map(findNow(), (row) => row.now)),
+        sinceRestore: Effect.orDie(Effect.map(findRestored(), ({ since }) => since ?? Infinity)),
         secret: Effect.orDie(findSecret())
       })
     })
