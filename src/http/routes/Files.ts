@@ -78,13 +78,19 @@ const headersOf = (download: Download, seconds: number) => ({
 })
 
 /** The requested range, unless `If-Range` names other bytes. */
-const rangeOf = ({ headers }: HttpServerRequest.HttpServerRequest, { eTag, size }: Download) => {
+const rangeOf = ({ headers, method }: HttpServerRequest.HttpServerRequest, { eTag, size }: Download) => {
   const { "if-range": ifRange, range } = headers
-  if (range === undefined || (ifRange !== undefined && ifRange.trim() !== `"${eTag}"`)) return undefined
+  // RFC 9110, 14.2: only a GET has a range.
+  if (method !== "GET" || range === undefined) return undefined
+  if (ifRange !== undefined && ifRange.trim() !== `"${eTag}"`) return undefined
   const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(range) ?? []
   // RFC 9110, 14.1.1: a range that ends before it begins is invalid and ignored.
   if (first !== undefined && Number(last) < Number(first)) return undefined
-  const ranges = parseRange(size, range)
+  // RFC 9110, 14.1.2: a suffix that is longer than the file is the whole file.
+  const ranges = parseRange(
+    size,
+    range.replaceAll(/(?<=[=,]\s*-)\d+/g, (suffix) => String(Math.min(Number(suffix), size)))
+  )
   if (ranges === -1) return "beyond" as const
   // Several ranges would need a multipart response; the whole file is always a valid answer.
   return ranges === -2 || ranges.type !== "bytes" || ranges.length !== 1 ? undefined : ranges[0]

@@ -44,7 +44,7 @@ layer(TestServer.layer().pipe(Layer.provide(Layer.succeed(References.MinimumLogL
       })
     )
 
-    it.effect("a range returns exactly its bytes, and one beyond the end is a 416", () =>
+    it.effect("a range returns exactly its bytes, too long a suffix all, and one beyond the end is a 416", () =>
       Effect.gen(function* () {
         const bytes = Uint8Array.from({ length: 1000 }, (_, index) => index % 251)
         const { url } = yield* upload("data.bin", bytes)
@@ -53,6 +53,8 @@ layer(TestServer.layer().pipe(Layer.provide(Layer.succeed(References.MinimumLogL
           ["bytes=10-19", 10, 19],
           ["bytes=990-", 990, 999],
           ["bytes=-5", 995, 999],
+          ["bytes=-1000", 0, 999],
+          ["bytes=-5000", 0, 999],
           ["bytes=900-5000", 900, 999]
         ] as const) {
           const part = yield* download(url, { range })
@@ -61,13 +63,13 @@ layer(TestServer.layer().pipe(Layer.provide(Layer.succeed(References.MinimumLogL
           assert.strictEqual(part.headers.get("content-length"), String(end - start + 1))
           assert.deepStrictEqual(part.bytes, bytes.slice(start, end + 1))
         }
-        for (const range of ["bytes=1000-", "bytes=5000-6000"]) {
+        for (const range of ["bytes=1000-", "bytes=5000-6000", "bytes=-0"]) {
           const beyond = yield* download(url, { range })
           assert.strictEqual(beyond.status, 416, range)
           assert.strictEqual(beyond.headers.get("content-range"), "bytes */1000")
           assert.strictEqual(JSON.parse(beyond.text)._tag, "RangeNotSatisfiableError")
         }
-        for (const range of ["bytes=0-1,5-6", "lines=1-2", "bytes=9-1", "nonsense"]) {
+        for (const range of ["bytes=0-1,5-6", "bytes=0-1,-5000", "lines=1-2", "bytes=9-1", "nonsense"]) {
           const whole = yield* download(url, { range })
           assert.deepStrictEqual([whole.status, whole.bytes.length], [200, 1000], range)
         }
@@ -90,11 +92,14 @@ layer(TestServer.layer().pipe(Layer.provide(Layer.succeed(References.MinimumLogL
         })
     )
 
-    it.effect("HEAD of a file returns the headers of GET without a body", () =>
+    it.effect("HEAD of a file returns the headers of GET without a body, and ignores Range", () =>
       Effect.gen(function* () {
         const { url } = yield* upload("head.bin", bytesOf("twelve bytes"))
-        const head = yield* download(url, {}, "HEAD")
-        assert.deepStrictEqual([head.status, head.bytes.length, head.headers.get("content-length")], [200, 0, "12"])
+        for (const range of [undefined, "bytes=0-1", "bytes=50-"]) {
+          const head = yield* download(url, range === undefined ? {} : { range }, "HEAD")
+          assert.deepStrictEqual([head.status, head.bytes.length, head.headers.get("content-length")], [200, 0, "12"])
+          assert.isNull(head.headers.get("content-range"))
+        }
       })
     )
 
