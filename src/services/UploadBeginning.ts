@@ -9,7 +9,7 @@ import * as Written from "../domain/write/Written.ts"
 import { Files } from "../repositories/assets/Files.ts"
 import { Uploads as Repository } from "../repositories/assets/Uploads.ts"
 import { Settings, unattachedBytesOf } from "../settings/Config.ts"
-import { Storage } from "../storage/Storage.ts"
+import { type MultipartUpload, Storage } from "../storage/Storage.ts"
 import { partUrls } from "./StoredUploads.ts"
 import { isBlocked } from "./UploadRules.ts"
 
@@ -45,25 +45,34 @@ export const make = Effect.gen(function* () {
           TooManyUnattached: ({ freedInSeconds }) => Effect.die(tooManyUnattached(maxUnattached, freedInSeconds))
         })
       )
-    const upload = yield* storage.begin(storageKey(fileUuid), contentType).pipe(
-      Effect.tapError(() => repository.discard(uuid)),
+    let stored: MultipartUpload | undefined
+    return yield* Effect.gen(function* () {
+      stored = yield* storage.begin(storageKey(fileUuid), contentType)
+      yield* repository.started(uuid, stored.id)
+      const parts = yield* urlsOf(stored, fileSize, numbersTo(numberOfParts))
+      // A key that cannot read assets does not learn that one has this content.
+      const isReported = sha256 !== undefined && key.permissions.has("read:assets")
+      const duplicate = isReported ? yield* files.findDuplicate(sha256, fileSize) : Option.none()
+      const answer: UploadSession = {
+        uuid,
+        numberOfParts,
+        parts,
+        partSize,
+        expiresAt: DateTime.makeUnsafe(begun.expiresAt),
+        requiredHeaders: {},
+        ...(Option.isSome(duplicate) ? { duplicateOf: duplicate.value } : {})
+      }
+      return { ...Written.created("uploads", uuid), answer }
+    }).pipe(
+      // The client does not learn of this upload, so that it could not end it.
+      Effect.onError(() =>
+        Effect.andThen(
+          Effect.ignoreCause(repository.discard(uuid)),
+          stored === undefined ? Effect.void : Effect.ignoreCause(storage.abort(stored))
+        )
+      ),
       Effect.orDie
     )
-    yield* repository.started(uuid, upload.id)
-    const parts = yield* Effect.orDie(urlsOf(upload, fileSize, numbersTo(numberOfParts)))
-    // A key that cannot read assets does not learn that one has this content.
-    const isReported = sha256 !== undefined && key.permissions.has("read:assets")
-    const duplicate = isReported ? yield* files.findDuplicate(sha256, fileSize) : Option.none()
-    const answer: UploadSession = {
-      uuid,
-      numberOfParts,
-      parts,
-      partSize,
-      expiresAt: DateTime.makeUnsafe(begun.expiresAt),
-      requiredHeaders: {},
-      ...(Option.isSome(duplicate) ? { duplicateOf: duplicate.value } : {})
-    }
-    return { ...Written.created("uploads", uuid), answer }
   })
 })
 

@@ -1,11 +1,14 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { randomBytes } from "node:crypto"
+import { request } from "node:http"
 import { join } from "node:path"
 import { Settings } from "../../../src/settings/Config.ts"
+import { Sql } from "../../../src/sql/Sql.ts"
 import { failing, smallDisk, smallDiskIs } from "../../support/storage/Disks.ts"
 import { filesBelow } from "../../support/storage/Folder.ts"
 import { begin, complete, partsOf, pathOf, put, send } from "../../support/requests/UploadParts.ts"
+import { eventually } from "../../support/Until.ts"
 import * as Wire from "../../support/wire/Wire.ts"
 import { asset, assertUnavailable, during, onStore, rows, sent } from "../../support/storage/BrokenStorage.ts"
 
@@ -25,7 +28,18 @@ const assertDownload = Effect.fnUntraced(function* (url: string, bytes: Uint8Arr
   assert.deepStrictEqual([status, headers["content-length"]], [200, String(bytes.length)])
 })
 
-const temporary = Effect.map(Settings, ({ DATA_DIR }) => filesBelow(join(DATA_DIR, "files", "temporary")))
+const below = (folder: "temporary" | "uploads") =>
+  Effect.map(Settings, ({ DATA_DIR }) => filesBelow(join(DATA_DIR, "files", folder)))
+const temporary = below("temporary")
+
+const execute = (statement: string) =>
+  Effect.flatMap(Sql, ({ pooled }) => pooled.unsafe<{ readonly open: number }>(statement))
+
+/** The number of uploads that count as open. */
+const openUploads = Effect.map(
+  execute("select count(*)::int as open from upload_sessions where status = 'open'"),
+  (rows) => rows[0]!.open
+)
 
 const onSmallDisk = Layer.unwrap(Effect.map(smallDisk, (folder) => Wire.layer({ DATA_DIR: folder })))
 
@@ -69,6 +83,17 @@ layer(Wire.layer(), { excludeTestServices: true })("Storage disk that cannot flu
       assert.deepStrictEqual(yield* partsOf(begun.uuid), [])
       assert.deepStrictEqual(yield* temporary, [])
       assert.strictEqual((yield* complete(arrived.uuid, arrived.parts)).status, 200)
+    })
+  )
+
+  it.effect("an upload that fails after it has begun in the storage does not stay open, there or in the database", () =>
+    Effect.gen(function* () {
+      const before = { open: yield* openUploads, stored: yield* below("uploads") }
+      yield* execute(`create function fail() returns trigger language plpgsql as $$ begin raise exception 'No'; end $$`)
+      yield* execute("create trigger fail before update of storage_id on upload_sessions execute function fail()")
+      assert.strictEqual((yield* initialize).status, 500)
+      yield* execute("drop function fail cascade")
+      assert.deepStrictEqual({ open: yield* openUploads, stored: yield* below("uploads") }, before)
     })
   )
 })
@@ -116,6 +141,30 @@ layer(onStore, { excludeTestServices: true })("Object store faults", (it) => {
       })
     )
   }
+
+  it.effect("an upload whose client hangs up before the store has answered does not stay open", () =>
+    Effect.gen(function* () {
+      const { fullKey, port } = yield* Wire.Wire
+      const before = yield* openUploads
+      yield* during(
+        "never answers",
+        Effect.gen(function* () {
+          const outgoing = request({
+            host: "127.0.0.1",
+            port,
+            method: "POST",
+            path: "/v1/uploads/init-multi-part",
+            headers: { authorization: fullKey, "content-type": "application/json" }
+          })
+          outgoing.on("error", () => {})
+          outgoing.end(JSON.stringify({ fileName: "file.bin", fileSize: 1000 }))
+          yield* eventually("the upload begins", openUploads, (open) => open === before + 1)
+          outgoing.destroy()
+          yield* eventually("the upload ends", openUploads, (open) => open === before)
+        })
+      )
+    })
+  )
 
   for (const fault of [
     "resets the connection in the middle",
