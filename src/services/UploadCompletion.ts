@@ -34,16 +34,19 @@ export const make = Effect.gen(function* () {
     return { sha256: hash.digest("hex"), sniffed: yield* Sniff.sniff(head) }
   })
 
+  /** Whether an earlier completion, which a crash or its client ended, has joined the parts: then none is left to compare. */
+  const isJoined = Effect.fnUntraced(function* ({ fileSize }: StoredUpload, stored: MultipartUpload) {
+    const size = yield* storage.size(stored.key)
+    return Option.contains(size, fileSize) && (yield* storage.parts(stored)).length === 0
+  })
+
   const join = Effect.fnUntraced(function* (
     upload: StoredUpload,
     stored: MultipartUpload,
     parts: UploadComplete["parts"]
   ) {
-    const size = yield* storage.size(stored.key)
-    // After a crash the parts may have been joined already.
-    if (Option.isSome(size) && size.value === upload.fileSize) return
     const problems = problemsOf(parts, yield* storage.parts(stored), upload)
-    if (problems.length > 0) return yield* InvalidRequestError.of(problems)
+    if (problems.length > 0 && !(yield* isJoined(upload, stored))) return yield* InvalidRequestError.of(problems)
     yield* storage
       .complete(
         stored,

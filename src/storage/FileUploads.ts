@@ -26,7 +26,9 @@ export const make = Effect.fnUntraced(function* (
   layout: FileLayout,
   sizeOf: (key: string) => Effect.Effect<Option.Option<number>, StorageUnavailableError>
 ) {
-  const joins = yield* FiberMap.make<string, void, StorageUnavailableError | InvalidPartsError>()
+  const joins = yield* FiberMap.make<string, void, JoinError>()
+  /** The parts that the caller of a join named. */
+  const namesOf = new WeakMap<Fiber.Fiber<void, JoinError>, string>()
 
   const begin = Effect.fn("FileStorage.begin")(function* (key: string) {
     const id = SecureRandom.uuidV4Unsafe()
@@ -42,7 +44,7 @@ export const make = Effect.fnUntraced(function* (
     return { key, id } satisfies MultipartUpload
   }, Effect.scoped)
 
-  const parts = Effect.fn("FileStorage.parts")(function* ({ id }: MultipartUpload) {
+  const partsOf = Effect.fn("FileStorage.parts")(function* ({ id }: MultipartUpload) {
     const folder = uploadFolder(layout, id)
     return folder === undefined ? [] : yield* PartFiles.list(folder)
   })
@@ -60,20 +62,44 @@ export const make = Effect.fnUntraced(function* (
   })
 
   /** Can be repeated after a crash at any point: the parts exist until the object does. */
-  const joinParts = Effect.fnUntraced(function* ({ id, key }: MultipartUpload, parts: ReadonlyArray<ListedPart>) {
-    const folder = join(layout.uploads, id)
-    const target = join(layout.objects, key)
-    const paths = yield* PartFiles.locate(folder, parts)
-    yield* makeFolders(layout.objects, foldersOf(key))
-    if (paths.length === 1) yield* move(paths[0]!, target)
-    else {
-      const file = yield* temporaryFile(layout.temporary)
-      const buffer = Buffer.allocUnsafe(1024 * 1024)
-      for (const path of paths) yield* copy(path, file, buffer)
-      yield* publishBy(folder, file, target)
-    }
-    yield* discard(id)
-  }, Effect.scoped)
+  const joinParts = Effect.fnUntraced(
+    function* ({ id, key }: MultipartUpload, parts: ReadonlyArray<ListedPart>) {
+      const folder = uploadFolder(layout, id)
+      if (folder === undefined) return yield* unknownUpload
+      const target = join(layout.objects, key)
+      const files = yield* PartFiles.locate(folder, parts)
+      yield* makeFolders(layout.objects, foldersOf(key))
+      if (files.length === 1) yield* move(files[0]!.path, target)
+      else {
+        const file = yield* temporaryFile(layout.temporary)
+        const buffer = Buffer.allocUnsafe(1024 * 1024)
+        for (const { path } of files) yield* copy(path, file, buffer)
+        yield* publishBy(folder, file, target)
+      }
+      // A part that was sent again during the join is not in the object. It can still be completed with its new tag.
+      if (!(yield* PartFiles.areReplaced(folder, files))) yield* discard(id)
+    },
+    Effect.scoped,
+    orOn("ENOENT", () => Effect.fail(unknownUpload))
+  )
+
+  /** The running join of these parts, or a new one. A join of other parts ends first: the parts that were named last count. */
+  const joinOf = (
+    upload: MultipartUpload,
+    parts: ReadonlyArray<ListedPart>
+  ): Effect.Effect<Fiber.Fiber<void, JoinError>> =>
+    Effect.suspend(() => {
+      const names = parts.map(({ eTag, partNumber }) => `${partNumber}-${eTag}`).join()
+      const running = FiberMap.getUnsafe(joins, upload.id)
+      if (Option.isNone(running)) {
+        return Effect.tap(FiberMap.run(joins, upload.id, joinParts(upload, parts)), (fiber) =>
+          Effect.sync(() => namesOf.set(fiber, names))
+        )
+      }
+      return namesOf.get(running.value) === names
+        ? Effect.succeed(running.value)
+        : Effect.andThen(FiberMap.remove(joins, upload.id), joinOf(upload, parts))
+    })
 
   const complete = Effect.fn("FileStorage.complete")(function* (
     upload: MultipartUpload,
@@ -81,25 +107,18 @@ export const make = Effect.fnUntraced(function* (
   ) {
     const isThere = Effect.map(sizeOf(yield* objectKey(upload.key)), Option.isSome)
     yield* checkParts(parts)
-    if (yield* isThere) {
-      // The process that made it may have crashed after the rename and before the flush.
-      yield* syncFolder(yield* makeFolders(layout.objects, foldersOf(upload.key)))
-      return yield* discard(upload.id)
-    }
-    if (!isUuid(upload.id)) return yield* unknownUpload
     // Joining gigabytes can outlast the request. It continues, and a repeated request waits for it.
-    const joined = yield* Effect.suspend(() =>
-      Option.match(FiberMap.getUnsafe(joins, upload.id), {
-        onNone: () =>
-          FiberMap.run(joins, upload.id, orOn("ENOENT", () => Effect.fail(unknownUpload))(joinParts(upload, parts))),
-        onSome: Effect.succeed
-      })
-    )
-    yield* Fiber.await(joined).pipe(
+    yield* Fiber.await(yield* joinOf(upload, parts)).pipe(
       Effect.flatMap((exit) => (Exit.hasInterrupts(exit) ? Effect.fail(interrupted) : exit)),
-      // Another process, or a join that has just ended, may have consumed the parts and made the object.
-      Effect.catchTag("InvalidPartsError", (error) =>
-        Effect.flatMap(isThere, (made) => (made ? Effect.void : Effect.fail(error)))
+      // An earlier join, or one of another process, may have consumed the parts and made the object.
+      Effect.catchTag(
+        "InvalidPartsError",
+        Effect.fnUntraced(function* (error: InvalidPartsError) {
+          if (!(yield* isThere) || (yield* partsOf(upload)).length > 0) return yield* error
+          // The process that made it may have crashed after the rename and before the flush.
+          yield* syncFolder(yield* makeFolders(layout.objects, foldersOf(upload.key)))
+          return yield* discard(upload.id)
+        })
       )
     )
   })
@@ -126,8 +145,10 @@ export const make = Effect.fnUntraced(function* (
     yield* discard(id)
   })
 
-  return { begin, parts, complete, abort, uploads }
+  return { begin, parts: partsOf, complete, abort, uploads }
 })
+
+type JoinError = StorageUnavailableError | InvalidPartsError
 
 const interrupted = new StorageUnavailableError({
   message: "Joining the parts was interrupted; complete the upload again"

@@ -58,12 +58,21 @@ export const list = Effect.fnUntraced(function* (folder: string) {
 export const locate = Effect.fnUntraced(function* (folder: string, parts: ReadonlyArray<ListedPart>) {
   const nameOf = ({ eTag, partNumber }: ListedPart) => `${partNumber}-${eTag}`
   const files = yield* filesIn(folder).pipe(orOn("ENOENT", () => Effect.fail(unknownUpload)))
-  const paths = new Map(files.map((file) => [nameOf(file), file.path]))
+  const found = new Map(files.map((file) => [nameOf(file), file]))
   // Compared with the files of the folder: a path made of the tag could leave the folder.
   return yield* Effect.forEach(parts, (part) =>
-    Effect.fromNullishOr(paths.get(nameOf(part))).pipe(Effect.mapError(() => missingPart(part)))
+    Effect.fromNullishOr(found.get(nameOf(part))).pipe(Effect.mapError(() => missingPart(part)))
   )
 })
+
+/** Whether one of these parts, which may be gone by now, was sent again after it. */
+export const areReplaced = Effect.fnUntraced(
+  function* (folder: string, parts: ReadonlyArray<PartFile>) {
+    const ages = new Map(parts.map(({ age, partNumber }) => [partNumber, age]))
+    return (yield* filesIn(folder)).some(({ age, partNumber }) => age > (ages.get(partNumber) ?? age))
+  },
+  orOn("ENOENT", () => Effect.succeed(false))
+)
 
 /** The size of a part file, which may become a part meanwhile; 0 if it is removed meanwhile. */
 const sizeOf = (path: string): Effect.Effect<number, StorageUnavailableError> =>

@@ -41,6 +41,7 @@ const twoParts = Effect.gen(function* () {
   return {
     upload,
     parts: [one, two],
+    content: Buffer.concat(bothParts),
     sendAgain: Effect.map(send(2, again), (part) => [one, part]),
     newContent: Buffer.concat([bothParts[0], again])
   }
@@ -186,6 +187,46 @@ describe("concurrent operations of FileStorage", () => {
     )
   )
 
+  it.live("a completion that names a part sent again during a join gets that part, and the join ends", () =>
+    onStorage(() =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const storage = yield* Storage
+          const { newContent, parts, sendAgain, upload } = yield* twoParts
+          let second: Promise<void> | undefined
+          yield* duringJoin(
+            Effect.map(sendAgain, (named) => {
+              second = Effect.runPromise(storage.complete(upload, named))
+            })
+          )
+          assert.strictEqual(yield* failure(storage.complete(upload, parts)), "StorageUnavailableError")
+          yield* Effect.promise(() => second!)
+          assertSame(yield* contentOf(upload.key), newContent)
+          assert.deepStrictEqual([...(yield* Stream.runCollect(storage.uploads))], [])
+        })
+      )
+    )
+  )
+
+  it.live("a part that is sent again while its join ends can still be completed with its new tag", () =>
+    onStorage((root) =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const storage = yield* Storage
+          const { content, newContent, parts, sendAgain, upload } = yield* twoParts
+          let named = parts
+          yield* duringJoin(Effect.map(sendAgain, (again) => void (named = again)))
+          yield* storage.complete(upload, parts)
+          assertSame(yield* contentOf(upload.key), content)
+          assert.strictEqual(yield* failure(storage.complete(upload, parts)), "InvalidPartsError")
+          yield* storage.complete(upload, named)
+          assertSame(yield* contentOf(upload.key), newContent)
+          assert.strictEqual(filesBelow(root).length, 1)
+        })
+      )
+    )
+  )
+
   it.live("a join that ends late does not replace what another process has completed since", () =>
     onStorage((root) =>
       Effect.scoped(
@@ -208,8 +249,8 @@ describe("concurrent operations of FileStorage", () => {
         const storage = yield* Storage
         const upload = yield* storage.begin(newKey(), "text/plain")
         const part = { ...(yield* receive(upload.id, 1, randomBytes(10))), partNumber: 1 }
-        const [path] = yield* PartFiles.locate(join(root, "uploads", upload.id), [part])
-        utimesSync(path!, 1000, 1000)
+        const [file] = yield* PartFiles.locate(join(root, "uploads", upload.id), [part])
+        utimesSync(file!.path, 1000, 1000)
         const before = Date.now() - 1000
         yield* storage.complete(upload, [part])
         const [object] = yield* Stream.runCollect(storage.objects)

@@ -71,7 +71,7 @@ describe("FileStorage", () => {
       Effect.gen(function* () {
         const { parts, upload } = yield* uploaded(randomBytes(10))
         yield* (yield* Storage).write("ab/cd/thumbnail_x", randomBytes(10), "image/webp")
-        const part = (yield* PartFiles.locate(join(root, "uploads", upload.id), parts))[0]!.slice(root.length + 1)
+        const part = (yield* PartFiles.locate(join(root, "uploads", upload.id), parts))[0]!.path.slice(root.length + 1)
         assert.deepStrictEqual(filesBelow(root), ["objects/ab/cd/thumbnail_x", part, `uploads/${upload.id}/key`])
         for (const file of filesBelow(root)) assert.strictEqual(statSync(join(root, file)).mode & 0o777, 0o600)
         for (const folder of [".", "objects", "objects/ab", "objects/ab/cd", `uploads/${upload.id}`, "temporary"]) {

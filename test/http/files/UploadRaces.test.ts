@@ -1,8 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { randomBytes } from "node:crypto"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { isDeepStrictEqual } from "node:util"
 import { CompletionPatience } from "../../../src/services/UploadClaims.ts"
+import { Settings } from "../../../src/settings/Config.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { eventually } from "../../support/Until.ts"
 import * as TestServer from "../../support/TestServer.ts"
@@ -106,6 +109,28 @@ layer(TestServer.layer(), { excludeTestServices: true })("Concurrent upload requ
       yield* uncomplete(session.uuid, first.fileUuid)
       assert.strictEqual((yield* abort(session.uuid)).status, 200)
       yield* onlyKeeps(before)
+    })
+  )
+
+  it.effect("a part sent again after a crash is in the file, even if the parts were joined before the crash", () =>
+    Effect.gen(function* () {
+      const { DATA_DIR } = yield* Settings
+      const before = yield* kept
+      const session = yield* begin(3)
+      const added = (yield* kept).find((path) => !before.includes(path))
+      const keyFile = join(DATA_DIR, "files", added!)
+      const key = readFileSync(keyFile)
+      const part = yield* putPart(session, 1, bytesOf("abc"))
+      const first = (yield* complete(session.uuid, [part])).body.data
+      // A crash before the folder of the upload was removed.
+      yield* uncomplete(session.uuid, first.fileUuid)
+      mkdirSync(dirname(keyFile))
+      writeFileSync(keyFile, key)
+      const again = yield* putPart(session, 1, bytesOf("xyz"))
+      expectError(yield* complete(session.uuid, [part]), 400, "InvalidRequestError")
+      const completed = yield* complete(session.uuid, [again])
+      assert.deepStrictEqual([completed.status, completed.body.data], [200, first])
+      assert.strictEqual((yield* download(first.url)).text, "xyz")
     })
   )
 })
