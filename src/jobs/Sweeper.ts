@@ -43,22 +43,25 @@ export const sweep = Effect.gen(function* () {
     const overdue = yield* uploads.overdue
     for (const upload of overdue) {
       if (!(yield* uploads.end(upload.uuid, "expired"))) continue
-      if (upload.storageId !== undefined) yield* ignoreOutage(storage.abort(inStorage(upload, upload.storageId)))
-      yield* ignoreOutage(storage.remove(storageKey(upload.fileUuid)))
+      const key = storageKey(upload.fileUuid)
+      if (upload.storageId !== undefined) yield* ignoreOutage(key, storage.abort(inStorage(upload, upload.storageId)))
+      yield* ignoreOutage(key, storage.remove(key))
     }
     more = overdue.length > 0
   }
 
   for (let more = sinceRestore > week; more;) {
     const gone = yield* files.deleteUnattached
-    yield* Effect.forEach(gone, (uuid) => ignoreOutage(removeBytes(uuid)), { discard: true })
+    yield* Effect.forEach(gone, (uuid) => ignoreOutage(storageKey(uuid), removeBytes(uuid)), { discard: true })
     more = gone.length > 0
   }
 })
 
 /** Bytes that cannot be removed now are orphans, which `sweepOrphans` removes later. */
-const ignoreOutage = <A, R>(effect: Effect.Effect<A, StorageUnavailableError, R>) =>
-  Effect.catch(effect, (error) => Effect.logWarning("Could not remove unused bytes; a later sweep removes them", error))
+const ignoreOutage = <A, R>(key: string, effect: Effect.Effect<A, StorageUnavailableError, R>) =>
+  Effect.catch(effect, (error) =>
+    Effect.logWarning(`Could not remove the unused bytes of ${key}; a later sweep removes them`, error)
+  )
 
 /**
  * Removes bytes without a row; `now` in milliseconds since 1970. Removes nothing when the database does not know the
@@ -97,11 +100,11 @@ export const sweepOrphans = Effect.fn("Sweeper.sweepOrphans")(function* (now: nu
     const uuids = keys.map((key) => Option.getOrThrow(fileOf(key)))
     const known = yield* files.known(uuids)
     const unknown = keys.filter((_, index) => !known.has(uuids[index]!))
-    yield* Effect.forEach(unknown, (key) => storage.remove(key), { discard: true })
+    yield* Effect.forEach(unknown, (key) => ignoreOutage(key, storage.remove(key)), { discard: true })
   }
   yield* storage.uploads.pipe(
     Stream.filter(({ beganAt }) => beganAt < oldest),
-    Stream.runForEach((upload) => ignoreOutage(storage.abort(upload)))
+    Stream.runForEach((upload) => ignoreOutage(upload.key, storage.abort(upload)))
   )
 })
 

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
-import { statSync } from "node:fs"
+import { Effect, Logger } from "effect"
+import { mkdirSync, rmdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { storageKey } from "../../src/domain/assets/File.ts"
 import { sweep } from "../../src/jobs/Sweeper.ts"
@@ -168,6 +168,28 @@ layer(services, { excludeTestServices: true })("sweeper", (it) => {
       const after = yield* objects
       for (const key of keys) assert.include(after, key)
       for (const key of keys) yield* storage.remove(key)
+    })
+  )
+
+  it.effect("an object that cannot be removed is logged, and the sweep removes the others", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const folder = yield* folderOf("objects")
+      yield* Effect.replicateEffect(upload(bytes), 4)
+      const [removable, stuck, after] = Array.from({ length: 3 }, () => storageKey(crypto.randomUUID()))
+      for (const key of [removable!, after!]) yield* storage.write(key, bytes, "text/plain")
+      // A folder in the place of an object.
+      mkdirSync(join(folder, stuck!), { recursive: true })
+      const lines: Array<string> = []
+      const logger = Logger.layer([Logger.map(Logger.formatJson, (line) => void lines.push(line))])
+      yield* Effect.provide(sweepAt(Date.now() + 49 * hour), logger)
+      rmdirSync(join(folder, stuck!))
+      const left = yield* objects
+      for (const key of [removable!, after!]) assert.notInclude(left, key)
+      assert.deepStrictEqual(
+        lines.map((line) => [JSON.parse(line).message].flat()[0]),
+        [`Could not remove the unused bytes of ${stuck}; a later sweep removes them`]
+      )
     })
   )
 
