@@ -53,8 +53,8 @@ export class Reservations extends Context.Service<
       const { pooled } = yield* Sql
       const modules = yield* ProductModules
       /**
-       * Reservations of one product wait for each other here, and only one of them waits on a connection. One within another
-       * transaction has a connection, which those before it may need, so that it waits for the product in the database.
+       * Reservations of one product wait for each other here, in turns of shares, and only one of them waits on a connection. One
+       * within another transaction has a connection, which those before it may need, so that it waits for the product in the database.
        */
       const queue = yield* Queues.make
       const inTurn = <A, E>(product: ProductId, created: Effect.Effect<A, E>) =>
