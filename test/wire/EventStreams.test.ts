@@ -183,6 +183,39 @@ layer(listening(), live)("a stream of events", (it) => {
     }).pipe(Effect.scoped)
   )
 
+  it.effect("has events of other records by the relations that its key sees only, older ones and new ones", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      const member = { username: identifier(), email: `${identifier()}@example.com` }
+      const user = (yield* send("POST", "/v1/users", { body: JSON.stringify(member) })).body.data.uuid
+      const begin = (yield* send("GET", "/v1/events?order=desc&limit=1")).body.cursor
+      const join = Effect.suspend(() =>
+        send("POST", "/v1/groups", { body: JSON.stringify({ name: identifier(), users: [user] }) })
+      )
+      const follow = Effect.fnUntraced(function* (permissions: ReadonlyArray<string>) {
+        const { key } = yield* newKey(["read:events", "read:groups", ...permissions])
+        const query = `?record=${user}&types=group.*`
+        return [
+          yield* open(query, { authorization: key }),
+          yield* open(`${query}&after=${begin}`, { authorization: key })
+        ] as const
+      })
+      yield* join
+      const history = send("GET", `/v1/users/${user}/history`)
+      yield* eventually("the log has the older event", history, ({ body }) => body.data.length === 2)
+      const [visible, hidden] = [yield* follow(["read:users"]), yield* follow([])]
+      for (const count of [1, 2]) {
+        yield* join
+        yield* having(visible[0], count)
+        yield* having(visible[1], count + 1)
+      }
+      assert.deepStrictEqual(
+        hidden.map(({ events }) => events),
+        [[], []]
+      )
+    }).pipe(Effect.scoped)
+  )
+
   it.effect.each(["revoked", "expired"])("ends within 2 s after its key is %s, as a waiting request does", (end) =>
     Effect.gen(function* () {
       const { send } = yield* Wire

@@ -44,7 +44,9 @@ const Types = Schema.String.annotate({
 export const EventSelection = {
   types: Schema.optionalKey(Types),
   record: Schema.optionalKey(
-    Uuid.pipe(Schema.annotateEncoded({ description: "The record, from either side of relations." }))
+    Uuid.pipe(
+      Schema.annotateEncoded({ description: "The record, from either side of the relations that the key sees." })
+    )
   ),
   actor: Schema.optionalKey(Uuid.pipe(Schema.annotateEncoded({ description: "The API key that made the changes." }))),
   since: Schema.optionalKey(Timestamp.pipe(Schema.annotateEncoded({ description: "The earliest `occurredAt`." }))),

@@ -1,4 +1,5 @@
 import { DateTime } from "effect"
+import type { RelationKind } from "../../domain/write/Relations.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 
 /** Which events a page has; each condition narrows it. */
@@ -7,6 +8,8 @@ export interface Selection {
   readonly types?: ReadonlyArray<string> | undefined
   /** The record of the event, or one on the other side of its relations. */
   readonly record?: string | undefined
+  /** The paths of the relations by which `record` selects an event of another record; all paths unless given. */
+  readonly paths?: ReadonlyArray<RelationKind> | undefined
   readonly actor?: string | undefined
   /** Inclusive. */
   readonly since?: DateTime.Utc | undefined
@@ -43,11 +46,18 @@ export const isEvent = sql`e.action <> 'touched'`
 
 const timestamp = (time: DateTime.Utc) => sql`${DateTime.formatIso(time)}::timestamptz`
 
-const conditionsOf = ({ actor, since, types, until }: Selection): ReadonlyArray<Fragment> => [
+/** The links that an event has at least one of if it adds or removes a record on one of the paths. */
+const linksTo = (record: string, paths: ReadonlyArray<RelationKind>) =>
+  paths.flatMap((path) => ["added", "removed"].map((change) => JSON.stringify([{ path, [change]: [record] }])))
+
+const conditionsOf = ({ actor, paths, record, since, types, until }: Selection): ReadonlyArray<Fragment> => [
   ...(types === undefined ? [] : [sql`e.type || '.' || e.action = any (${types}::text[])`]),
   ...(actor === undefined ? [] : [sql`e.actor->>'uuid' = ${actor}::text`]),
   ...(since === undefined ? [] : [sql`e.occurred_at >= ${timestamp(since)}`]),
-  ...(until === undefined ? [] : [sql`e.occurred_at < ${timestamp(until)}`])
+  ...(until === undefined ? [] : [sql`e.occurred_at < ${timestamp(until)}`]),
+  ...(record === undefined || paths === undefined
+    ? []
+    : [sql`(e.record_uuid = ${record}::uuid or e.links @> any (${linksTo(record, paths)}::text[]::jsonb[]))`])
 ]
 
 /**

@@ -2,12 +2,13 @@ import { Context, Effect, Layer, Option } from "effect"
 import type { CursorExpiredError } from "../../domain/changes/Errors.ts"
 import type { Event } from "../../domain/changes/Event.ts"
 import { eventTypes } from "../../domain/changes/EventType.ts"
-import { type RecordType, recordTypeOf, visibleTo } from "../../domain/changes/RecordType.ts"
+import { type RecordType, recordTypeOf, relations, visibleTo } from "../../domain/changes/RecordType.ts"
 import type { CallingKey } from "../../domain/keys/ApiKey.ts"
 import { type Encoded, encodedArray } from "../../domain/schema/Encoded.ts"
+import { relationKinds } from "../../domain/write/Relations.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { EventLog } from "../../repositories/changes/EventLog.ts"
-import { maxPageBytes, type PageRequest } from "../../repositories/changes/EventPages.ts"
+import { maxPageBytes, type PageRequest, type Selection } from "../../repositories/changes/EventPages.ts"
 import { Cursors } from "./Cursors.ts"
 import * as EventText from "./EventText.ts"
 
@@ -40,17 +41,24 @@ export interface Begin {
 
 type Permissions = Pick<CallingKey, "permissions">
 
-/** The types of event that a key sees of those that it asks for; `undefined` for all that there are. */
-export const seenTypes = (
-  types: ReadonlyArray<string> | undefined,
-  visible: ReadonlySet<RecordType>
-): ReadonlyArray<string> | undefined => {
-  const seen = (types ?? eventTypes).filter((type) => {
+/** Those of some values that a key sees; `undefined` for all that there are. */
+const seenOf = <A>(values: ReadonlyArray<A>, count: number, isSeen: (value: A) => boolean) => {
+  const seen = values.filter(isSeen)
+  return seen.length === count ? undefined : seen
+}
+
+/**
+ * A selection without what a key that sees these types of record does not see: types of event, and relations by which `record`
+ * selects. A relation that the answer leaves out would be known from the selection alone.
+ */
+export const seenBy = <S extends Selection>(selection: S, visible: ReadonlySet<RecordType>): S => ({
+  ...selection,
+  types: seenOf(selection.types ?? eventTypes, eventTypes.length, (type) => {
     const record = recordTypeOf(type)
     return record !== undefined && visible.has(record)
-  })
-  return seen.length === eventTypes.length ? undefined : seen
-}
+  }),
+  paths: seenOf(relationKinds, relationKinds.length, (path) => visible.has(relations[path]))
+})
 
 /** The events of the log as a key sees them. */
 export class Events extends Context.Service<
@@ -78,14 +86,14 @@ export class Events extends Context.Service<
       const encode = EventText.make(cursors)
 
       const read = Effect.fnUntraced(function* (
-        { after, types, ...request }: EventRequest,
+        { after, ...request }: EventRequest,
         { permissions }: Permissions,
         options: { readonly whole: boolean }
       ) {
         const visible = visibleTo(permissions)
         // Without a cursor, the descending order begins at the end.
         const begin = after === undefined || after === "" ? undefined : (yield* cursors.decode(after)).position
-        const page = yield* log.page({ ...request, types: seenTypes(types, visible), after: begin })
+        const page = yield* log.page({ ...seenBy(request, visible), after: begin })
         const texts: Array<Encoded<Event>> = []
         let [bytes, position, more] = [0, page.position, page.more]
         for (const [index, event] of page.events.entries()) {

@@ -1,12 +1,13 @@
 import { Clock, Context, DateTime, Effect, Layer, type Scope } from "effect"
 import { visibleTo } from "../../domain/changes/RecordType.ts"
 import type { CallingKey, UnauthorizedError } from "../../domain/keys/ApiKey.ts"
+import { relationKinds } from "../../domain/write/Relations.ts"
 import { EventLog, type StoredEvent } from "../../repositories/changes/EventLog.ts"
 import type { Selection } from "../../repositories/changes/EventPages.ts"
 import { KeyEnds } from "../KeyEnds.ts"
 import { ChangeFeed } from "./ChangeFeed.ts"
 import { Cursors } from "./Cursors.ts"
-import { Events, seenTypes } from "./Events.ts"
+import { Events, seenBy } from "./Events.ts"
 import { shared } from "./EventText.ts"
 import type { Encoded } from "../../domain/schema/Encoded.ts"
 import type { Event } from "../../domain/changes/Event.ts"
@@ -52,10 +53,13 @@ interface Request {
 }
 
 /** Whether an event is one of a selection; its types are compared by the reader. */
-const isSelected = ({ actor, record, since, until }: Selection) => {
+const isSelected = ({ actor, paths = relationKinds, record, since, until }: Selection) => {
   const [from, to] = [since && DateTime.formatIso(since), until && DateTime.formatIso(until)]
   const isOf = ({ links, uuid }: StoredEvent, record: string) =>
-    uuid === record || (links ?? []).some(({ added, removed }) => added.includes(record) || removed.includes(record))
+    uuid === record ||
+    (links ?? []).some(
+      ({ added, path, removed }) => paths.includes(path) && (added.includes(record) || removed.includes(record))
+    )
   return (event: StoredEvent) =>
     (record === undefined || isOf(event, record)) &&
     (actor === undefined || ("uuid" in event.actor && event.actor.uuid === actor)) &&
@@ -85,9 +89,9 @@ export class Following extends Context.Service<
 
       const follow = Effect.fnUntraced(function* ({ key, onEnd, position: begin, selection }: Request) {
         const visible = visibleTo(key.permissions)
-        const seen = seenTypes(selection.types, visible)
-        const types = seen === undefined ? undefined : new Set(seen)
-        const selected = isSelected(selection)
+        const seen = seenBy(selection, visible)
+        const types = seen.types === undefined ? undefined : new Set(seen.types)
+        const selected = isSelected(seen)
         const follower = yield* feed.follow
         let position = begin
         const state = { hasEnded: false }
@@ -122,7 +126,7 @@ export class Following extends Context.Service<
 
         const readLog = Effect.fnUntraced(function* (limits: BatchLimits) {
           const limit = Math.min(catchUp.limit, limits.events)
-          const page = yield* log.page({ ...selection, types: seen, after: position, order: "asc", ...catchUp, limit })
+          const page = yield* log.page({ ...seen, after: position, order: "asc", ...catchUp, limit })
           const taken = take(page.events, limits)
           const isWhole = page.events.length === 0 || position === page.events.at(-1)!.position
           if (isWhole) position = page.position

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { create, end, having, page } from "../../support/changes/Feed.ts"
 import { eventually } from "../../support/Until.ts"
-import { expectError, problemsOf, send, unique } from "../../support/requests/Requests.ts"
+import { expectError, problemsOf, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
 import * as TestServer from "../../support/TestServer.ts"
 
 const location = Effect.suspend(() => create("locations", { name: "Branch", identifier: unique("l") }))
@@ -79,6 +79,49 @@ layer(TestServer.layer(), { excludeTestServices: true })("the feed of events", (
       assert.deepStrictEqual(yield* typesOf(`actor=${other}`), [])
       const actor = (yield* send("GET", "/v1/me")).body.data.uuid
       assert.deepStrictEqual(yield* typesOf(`actor=${actor}`), ["location.created", "location.deleted"])
+    })
+  )
+
+  it.effect("finds an event by a relation only for keys that may read the other side", () =>
+    Effect.gen(function* () {
+      const { key } = yield* TestServer.TestServer
+      const user = yield* create("users", { username: unique("u"), email: `${unique("u")}@example.com` })
+      const branch = yield* location
+      const begin = yield* end
+      const body = { name: unique("Board"), users: [user], locations: [branch] }
+      const group = yield* create("groups", body)
+      yield* having(1, `/v1/groups/${group}/history`)
+      yield* send("PATCH", `/v1/groups/${group}`, { body: { name: unique("Board"), users: [], locations: [] } })
+      yield* having(2, `/v1/groups/${group}/history`)
+      yield* send("PATCH", `/v1/groups/${group}`, { body })
+      yield* having(3, `/v1/groups/${group}/history`)
+      yield* send("DELETE", `/v1/groups/${group}`)
+      yield* having(4, `/v1/groups/${group}/history`)
+      yield* send("POST", `/v1/groups/${group}/restore`, { body: {} })
+      const ofGroup = yield* having(5, `/v1/groups/${group}/history?order=asc`)
+      const all = ofGroup.data.map(({ id }) => id)
+      const none = yield* key(["read:events", "read:groups"])
+      const users = yield* key(["read:events", "read:groups", "read:users"])
+      const both = yield* key(["read:events", "read:groups", "read:users", "read:locations"])
+      const found = (record: string, own: string, order = "asc") =>
+        Effect.map(page(`/v1/events?record=${record}&types=group.*&order=${order}`, own), ({ data }) =>
+          data.map(({ id }) => id)
+        )
+      for (const own of [none, users, both]) assert.deepStrictEqual(yield* found(group, own), all)
+      for (const order of ["asc", "desc"]) {
+        const expected = order === "asc" ? all : all.toReversed()
+        assert.deepStrictEqual([yield* found(user, none, order), yield* found(branch, none, order)], [[], []])
+        assert.deepStrictEqual([yield* found(user, users, order), yield* found(branch, users, order)], [expected, []])
+        assert.deepStrictEqual(
+          [yield* found(user, both, order), yield* found(branch, both, order)],
+          [expected, expected]
+        )
+      }
+      // The cursor does not say where the events are.
+      const { pooled } = yield* Sql
+      yield* eventually("the log is sealed", pooled`select 1 from pending_changes`, (rows) => rows.length === 0)
+      const query = (record: string) => `/v1/events?limit=1&after=${begin}&record=${record}`
+      assert.deepStrictEqual(yield* page(query(user), none), yield* page(query(unknownUuid), none))
     })
   )
 

@@ -60,7 +60,13 @@ const cases: ReadonlyArray<Case> = [
   { name: "a page until a time", request: { order: "desc", until: time(events - 5) }, indexes: byPosition, rows: 110 },
   { name: "the history of a record", request: { order: "desc", record: location }, indexes: byRecord, rows: 100 },
   { name: "a record in order", request: { order: "asc", record: location }, indexes: byRecord, rows: 100 },
-  { name: "one type of a record", request: { order: "asc", record: location, types }, indexes: byRecord, rows: 200 }
+  { name: "one type of a record", request: { order: "asc", record: location, types }, indexes: byRecord, rows: 200 },
+  {
+    name: "a record without relations",
+    request: { order: "asc", record: location, types, paths: ["users"] },
+    indexes: byRecord,
+    rows: 200
+  }
 ]
 
 layer(services, { excludeTestServices: true })("pages of a long log", (it) => {
