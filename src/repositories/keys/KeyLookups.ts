@@ -23,31 +23,60 @@ export interface EndedKey {
   readonly reason: "revoked" | "expired"
 }
 
-/** How many keys of one creator have shares of their own. */
+/** How many keys that descend from one key have shares of their own, whichever of them created them. */
 const maxOwnShares = 20
 
+/** Whether the keys that `c` creates may have shares of their own: it does not expire, or does only because it was replaced. */
+const isLasting = sql`(c.expires_at is null or c.replaced_by_uuid is not null)`
+
 /**
- * The key in whose share a key counts. A rotated key counts in that of its predecessor; one created by an expiring key, or
- * after twenty others of its creator, in that of its creator; a key with a weight of its own in its own.
+ * Whether the key `k`, which has a creator, is one of the first that descend from the oldest of its creators. The keys of an
+ * expiring creator are not counted and are none of them. It reads one key more than have shares of their own.
+ */
+const isEarly = sql`coalesce((
+  with recursive creators (uuid, creator, is_lasting, length) as (
+    select c.uuid, c.created_by_key_uuid, ${isLasting}, 1 from api_keys c where c.uuid = k.created_by_key_uuid
+    union all
+    select c.uuid, c.created_by_key_uuid, ${isLasting}, length + 1
+      from creators join api_keys c on c.uuid = creators.creator where length < ${maxOwnShares}::int
+  ), family (uuid, is_lasting) as (
+    select uuid, is_lasting from creators where creator is null
+    union all
+    select created.uuid, created.is_lasting from family, lateral (
+      select c.uuid, ${isLasting} as is_lasting from api_keys c
+        where c.created_by_key_uuid = family.uuid and c.uuid <= k.uuid order by c.uuid limit ${maxOwnShares + 1}::int
+    ) created where family.is_lasting
+  ) select count(*) <= ${maxOwnShares + 1}::int and bool_or(uuid = k.uuid)
+    from (select uuid from family limit ${maxOwnShares + 2}::int) oldest_and_first), false)`
+
+/** How many predecessors, and how many creators, may be between a key and the one in whose share it counts. */
+const maxPredecessors = 100
+const maxCreators = 20
+
+/** The share of all keys that are further from the one in whose share they would count. */
+const farShare = "00000000-0000-0000-0000-000000000000"
+
+/**
+ * The key in whose share a key counts. A successor by rotation counts in that of its predecessor; a key that is none of the first
+ * twenty that descend from the oldest of its creators, or was created by an expiring key, in that of its creator; a key with a weight of
+ * its own in its own.
  */
 const shareOf = (uuid: string, weighted: ReadonlyArray<string>): Fragment => sql`(
-  with recursive chain (uuid, length) as (
-    select ${uuid}::uuid, 0
+  with recursive chain (uuid, predecessors, creators) as (
+    select ${uuid}::uuid, 0, 0
     union all
-    select ancestor.uuid, chain.length + 1 from chain, lateral (
-      select uuid from api_keys where replaced_by_uuid = chain.uuid
+    select ancestor.uuid, chain.predecessors + 1 - is_creator, chain.creators + is_creator from chain, lateral (
+      select uuid, 0 as is_creator from api_keys where replaced_by_uuid = chain.uuid
       union all
-      select creator.uuid from api_keys k join api_keys creator on creator.uuid = k.created_by_key_uuid
-        where k.uuid = chain.uuid and (creator.expires_at is not null or ${maxOwnShares}::int <= (
-          select count(*) from (
-            select from api_keys other where other.created_by_key_uuid = creator.uuid and other.uuid < k.uuid
-              order by other.uuid limit ${maxOwnShares}::int
-          ) older
-        ))
+      select k.created_by_key_uuid, 1 from api_keys k
+        where k.uuid = chain.uuid and k.created_by_key_uuid is not null and not ${isEarly}
       limit 1
     ) ancestor
-    where chain.length < 100 and not chain.uuid::text = any (${weighted}::text[])
-  ) select uuid::text from chain order by length desc limit 1)`
+    where chain.predecessors <= ${maxPredecessors}::int and chain.creators <= ${maxCreators}::int
+      and not chain.uuid::text = any (${weighted}::text[])
+  ) select case when predecessors <= ${maxPredecessors}::int and creators <= ${maxCreators}::int then uuid::text
+      else ${farShare}::text end
+    from chain order by predecessors + creators desc limit 1)`
 
 /** How many lookups of ids that may be made up run at once; others would wait behind them on the connection. */
 const maxNewLookups = 8

@@ -45,6 +45,125 @@ layer(multiplied, { excludeTestServices: true })("the share of a key", (it) => {
   )
 })
 
+interface Key {
+  /** The number of the key that created it, which is lower. */
+  readonly creator?: number
+  readonly successor?: number
+  readonly expires?: boolean
+}
+
+interface Family {
+  readonly name: string
+  readonly count: number
+  readonly keyOf: (key: number) => Key
+  /** The number of the key in whose share a key counts. */
+  readonly shareOf: (key: number) => number
+}
+
+/** The share of a key whose creators do not expire: that of the first twenty keys in which the line of its creators begins. */
+const shareIn = (creatorOf: (key: number) => number) => {
+  const shareOf = (key: number): number => (key <= 20 ? key : shareOf(creatorOf(key)))
+  return shareOf
+}
+
+/** The first key has number 0 and no creator. */
+const familyOf = (name: string, count: number, creatorOf: (key: number) => number): Family => ({
+  name,
+  count,
+  keyOf: (key) => (key === 0 ? {} : { creator: creatorOf(key) }),
+  shareOf: shareIn(creatorOf)
+})
+
+const families: ReadonlyArray<Family> = [
+  familyOf("twenty keys that each created twenty", 421, (key) => Math.floor((key - 1) / 20)),
+  familyOf("keys that each created three more", 100, (key) => Math.floor((key - 1) / 3)),
+  familyOf("keys that each created the next", 41, (key) => key - 1),
+  {
+    name: "keys from before and after a rotation",
+    count: 40,
+    keyOf: (key) => (key === 0 ? { successor: 1, expires: true } : { creator: key <= 10 ? 0 : 1 }),
+    shareOf: (key) => (key === 1 || key > 20 ? 0 : key)
+  },
+  {
+    name: "keys besides those of an expiring key",
+    count: 50,
+    keyOf: (key) => (key === 0 ? {} : { creator: key === 1 || key > 31 ? 0 : 1, expires: key <= 31 }),
+    shareOf: (key) => (key <= 31 ? Math.min(key, 1) : key)
+  }
+]
+
+/** Keys that each created the next. */
+const line = familyOf("", 60, (key) => key - 1)
+
+/** A key that rotates itself, and its successors that do so too. */
+const rotated: Family = {
+  name: "",
+  count: 150,
+  keyOf: (key) => ({
+    ...(key === 0 ? {} : { creator: key - 1 }),
+    ...(key === 149 ? {} : { successor: key + 1, expires: true })
+  }),
+  shareOf: () => 0
+}
+
+const uuidIn = (family: Family, key: number) => {
+  const tree = String([...families, line, rotated].indexOf(family))
+  return `0198d9e4-${tree.padStart(4, "0")}-7000-8000-${String(key).padStart(12, "0")}` as ApiKeyId
+}
+
+const rowsIn = (family: Family) =>
+  Array.from({ length: family.count }, (_, key) => {
+    const { creator, expires, successor } = family.keyOf(key)
+    const uuid = uuidIn(family, key)
+    return {
+      uuid,
+      created_by_key_uuid: creator === undefined ? null : uuidIn(family, creator),
+      replaced_by_uuid: successor === undefined ? null : uuidIn(family, successor),
+      expires_at: expires === true ? "2099-01-01T00:00:00Z" : null
+    }
+  })
+
+const related = ApiKeys.layer.pipe(
+  Layer.provideMerge(
+    filled([
+      `insert into api_keys
+          (uuid, id, prefix, secret_hash, name, permissions, created_by_key_uuid, replaced_by_uuid, expires_at)
+        select uuid, uuid::text, 'wp_' || uuid, sha256(uuid::text::bytea), 'Key', '{create:api-keys}', created_by_key_uuid,
+          replaced_by_uuid, expires_at
+        from jsonb_to_recordset('${JSON.stringify([...families, line, rotated].flatMap(rowsIn))}')
+          as key (uuid uuid, created_by_key_uuid uuid, replaced_by_uuid uuid, expires_at timestamptz)`
+    ])
+  ),
+  Layer.provide(settings())
+)
+
+layer(related, { excludeTestServices: true })("the shares of keys that create keys", (it) => {
+  it.effect.each(families)(
+    "of $name the first twenty have shares of their own, and the others that of their creator",
+    (family) =>
+      Effect.gen(function* () {
+        const keys = yield* ApiKeys
+        for (let key = 0; key < family.count; key++) {
+          const { share } = yield* keys.calling(uuidIn(family, key))
+          assert.strictEqual(share, uuidIn(family, family.shareOf(key)), `${key}`)
+        }
+      })
+  )
+
+  it.effect("a key has the share of its hundredth predecessor, and keys that are further away have one together", () =>
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const sharesOf = (family: Family, ...numbers: ReadonlyArray<number>) =>
+        Effect.forEach(numbers, (key) => Effect.map(keys.calling(uuidIn(family, key)), ({ share }) => share))
+      const near = yield* sharesOf(rotated, 0, 1, 50, 100)
+      assert.deepStrictEqual([...new Set(near)], [uuidIn(rotated, 0)])
+      const far = [...(yield* sharesOf(rotated, 101, 120, 149)), ...(yield* sharesOf(line, 41, 59))]
+      assert.strictEqual(new Set(far).size, 1)
+      assert.notInclude(near, far[0])
+    })
+  )
+})
+
 layer(services, { excludeTestServices: true })("lookups of keys", (it) => {
   it.effect("the lookup of one client does not wait behind many of another, and a known key waits behind neither", () =>
     Effect.gen(function* () {
