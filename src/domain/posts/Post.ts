@@ -49,6 +49,10 @@ const author = Schema.optionalKey(
   )
 )
 
+/** How the status of a post changes, as part of a sentence. */
+export const statusMoves =
+  "from draft to scheduled and back, from scheduled to published, and from published to archived"
+
 /** An article for the people of the brand, or a part of it. */
 export const Post = Schema.Struct({
   uuid: readOnly(PostId),
@@ -56,8 +60,7 @@ export const Post = Schema.Struct({
   type: Schema.Literals(["news", "announcement", "social", "page"]),
   status: defaulted(
     Schema.Literals(["draft", "scheduled", "published", "archived"]).annotate({
-      description:
-        "Moves from draft to scheduled and back, and from scheduled by published to archived. A scheduled post is published at `publishAt`; to publish one now, schedule it for now."
+      description: `Moves ${statusMoves}. A scheduled post is published at \`publishAt\`; to publish one now, schedule it for now.`
     })
   ),
   translations: required(Translations),

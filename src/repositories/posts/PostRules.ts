@@ -2,7 +2,7 @@ import { Effect, Result } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Locales } from "../../domain/schema/Locale.ts"
 import { checkLocales } from "../../domain/schema/Translations.ts"
-import { maxBodies, maxBody, type PartialPost } from "../../domain/posts/Post.ts"
+import { maxBodies, maxBody, type PartialPost, statusMoves } from "../../domain/posts/Post.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { sanitise } from "./ArticleHtml.ts"
 import { lockAssets } from "../assets/FileLocks.ts"
@@ -86,7 +86,7 @@ export const constraintErrors = byConstraint({
     InvalidRequestError.inBody(
       "status",
       "forbiddenMove",
-      "A new post is a draft or scheduled; status moves from draft to scheduled and back, and from scheduled by published to archived. To publish a draft now, schedule it with a publishAt that is not in the future"
+      `A new post is a draft or scheduled; status moves ${statusMoves}. To publish a draft now, schedule it with a publishAt that is not in the future`
     ),
   posts_call_to_action_complete: () =>
     InvalidRequestError.inBody("callToAction", "incomplete", "type and url must both be set or both be absent"),

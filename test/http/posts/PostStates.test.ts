@@ -54,11 +54,13 @@ layer(TestServer.layer(), { excludeTestServices: true })("States of posts", (it)
     })
   )
 
-  it.effect("a new post can only be a draft or scheduled", () =>
+  it.effect("a new post can only be a draft or scheduled, and the error names the moves", () =>
     Effect.gen(function* () {
       for (const status of ["published", "archived"]) {
         const answer = yield* postPost({ status, publishAt: earlier })
         assert.deepStrictEqual([answer.status, answer.body.issues[0].code], [400, "forbiddenMove"])
+        const moves = "from draft to scheduled and back, from scheduled to published, and from published to archived"
+        assert.include(answer.body.issues[0].message, `A new post is a draft or scheduled; status moves ${moves}.`)
       }
     })
   )
