@@ -290,7 +290,7 @@ layer(listening(), live)("routes that are not operations", (it) => {
 })
 
 layer(listening({ METRICS_TOKEN: "a-long-random-text" }), live)("metrics token", (it) => {
-  it.effect("/metrics accepts only the configured token", () =>
+  it.effect("/metrics accepts only the configured token, and is an unknown path without it", () =>
     Effect.gen(function* () {
       const { fullKey, send } = yield* Wire
       const ask = (authorization?: string) =>
@@ -304,9 +304,11 @@ layer(listening({ METRICS_TOKEN: "a-long-random-text" }), live)("metrics token",
         "Bearer a-long-random-texts",
         fullKey
       ]) {
-        const { status, text } = yield* ask(wrong)
-        assert.include([401, 403, 404], status, wrong)
+        const { body, status, text } = yield* ask(wrong)
+        assert.strictEqual(status, 404, wrong)
         assert.notInclude(text, "# TYPE")
+        const unknown = (yield* send("GET", "/unknown", { key: null })).body
+        assert.deepStrictEqual({ ...body, requestId: "" }, { ...unknown, requestId: "" })
       }
     })
   )

@@ -5,10 +5,10 @@ import { timingSafeEqual } from "node:crypto"
 import { openApi } from "../../api/Api.ts"
 import { Settings } from "../../settings/Config.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
-import { RouteNotFoundError } from "../../domain/write/RequestErrors.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { Uploads } from "../../services/Uploads.ts"
 import * as Documentation from "../docs/Documentation.ts"
+import { noRoute } from "../transport/Failures.ts"
 import * as Metrics from "../transport/Metrics.ts"
 import * as Console from "./Console.ts"
 import * as SharedPage from "./SharedPage.ts"
@@ -31,7 +31,7 @@ const pages = {
 
 export const routes: ReadonlyArray<Route> = [...Object.values(pages), ...Documentation.routes, ...Console.routes]
 
-/** Without the token the route is not found, so that its existence stays hidden. */
+/** A request without the token gets the answer of an unknown path. */
 const hasMetricsToken = Effect.gen(function* () {
   const { METRICS_TOKEN } = yield* Settings
   return (request: HttpServerRequest.HttpServerRequest) => {
@@ -60,9 +60,7 @@ const metrics = Layer.effectDiscard(
       return Effect.succeed(HttpServerResponse.text(body, { contentType: "text/plain; version=0.0.4; charset=utf-8" }))
     })
     yield* router.add("GET", pages.metrics.path, (request) =>
-      allowed(request)
-        ? Effect.andThen(observe, text)
-        : Effect.die(new RouteNotFoundError({ message: "Send the metrics token as a Bearer credential" }))
+      allowed(request) ? Effect.andThen(observe, text) : Effect.die(noRoute)
     )
   })
 )
