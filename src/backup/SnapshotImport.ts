@@ -16,7 +16,14 @@ import { changeSetting } from "../sql/ChangeSetting.ts"
 import { migrateTo, migrationTables } from "../sql/Migrations.ts"
 
 /** The import failed and left the database unchanged; the message says why. */
-class LoadError extends Schema.TaggedError<LoadError>()("LoadError", { message: Schema.String }) {}
+class SnapshotImportError extends Schema.TaggedError<SnapshotImportError>()("SnapshotImportError", {
+  message: Schema.String,
+  /** Whether an empty database can take the backup, and this one cannot. */
+  needsEmptyDatabase: Schema.Boolean
+}) {}
+
+const failed = (message: string) => new SnapshotImportError({ message, needsEmptyDatabase: false })
+const needsEmpty = (message: string) => new SnapshotImportError({ message, needsEmptyDatabase: true })
 
 /** Tables that a migration inserts rows into. Rows of every other table are records of the user. */
 const filledByMigrations: ReadonlySet<string> = new Set([
@@ -36,7 +43,7 @@ const checkEmpty = Effect.gen(function* () {
     if (filledByMigrations.has(name)) continue
     const [found] = yield* sql<{ readonly any: boolean }>`
       select exists (select from ${sql.literal(quoted(name))}) as any`
-    if (found!.any) return yield* new LoadError({ message: `The database has records: the table ${name} is not empty` })
+    if (found!.any) return yield* needsEmpty(`The database has records: the table ${name} is not empty`)
   }
 })
 
@@ -119,7 +126,7 @@ export const load = ({ migrations, resumesWebhooks, rowsOf, sequences, tables }:
           const [count] = yield* sql<{ readonly rows: number }>`
             select count(*)::float8 as rows from ${sql.literal(quoted(name))}`
           if (count!.rows !== rows) {
-            return yield* new LoadError({ message: `${name} has ${count!.rows} rows, but ${rows} in the backup` })
+            return yield* failed(`${name} has ${count!.rows} rows, but ${rows} in the backup`)
           }
         }
         const counters = new Set((yield* sequencesOf).map(({ name }) => name))
@@ -159,22 +166,19 @@ const beginGeneration = Effect.gen(function* () {
 
 const same = (left: Applied, right: Applied) => JSON.stringify(left) === JSON.stringify(right)
 
-const otherTables = new LoadError({
-  message: "The database has later migrations than the backup; restore into a database without tables"
-})
+const otherTables = needsEmpty("The database has later migrations than the backup")
 
 const otherColumn = (table: string, column: string) =>
-  new LoadError({
-    message:
-      `The backup has a column ${column} in ${table}, which Waypost does not make. Add it to the new database as well ` +
+  failed(
+    `The backup has a column ${column} in ${table}, which Waypost does not make. Add it to the new database as well ` +
       "(waypost migrate, with the version that made the backup, then alter table), and restore again"
-  })
+  )
 
 const rejected = (table: string, { message, reason }: SqlError.SqlError) =>
   Effect.fail(
-    new LoadError({
-      message: `PostgreSQL rejected the rows of ${table}: ${reason.cause instanceof Error ? reason.cause.message : message}`
-    })
+    failed(
+      `PostgreSQL rejected the rows of ${table}: ${reason.cause instanceof Error ? reason.cause.message : message}`
+    )
   )
 
 /** Locks the tables: other sessions that read or write them wait until the transaction ends. */

@@ -1,4 +1,4 @@
-import { Console, Effect, FileSystem, Path, Schema, Stream } from "effect"
+import { Console, Effect, FileSystem, Option, Path, Schema, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as FileStore from "../../app/FileStore.ts"
 import * as SnapshotImport from "../../backup/SnapshotImport.ts"
@@ -129,11 +129,16 @@ const restoreBoth = Effect.fnUntraced(
         )
     })
   },
-  Effect.catchTag("LoadError", ({ message }) => Effect.fail(new CommandError({ message: `${message}. ${unchanged}` })))
+  Effect.catchTag("SnapshotImportError", ({ message, needsEmptyDatabase }) =>
+    Effect.flatMap(Settings, ({ DATABASE_URL }) => {
+      const another = Option.isSome(DATABASE_URL)
+        ? "Set DATABASE_URL to a new, empty database"
+        : "Set DATA_DIR to a new folder"
+      const sentences = [message, "The database is unchanged", ...(needsEmptyDatabase ? [another] : [])]
+      return Effect.fail(new CommandError({ message: sentences.join(". ") }))
+    })
+  )
 )
-
-const unchanged =
-  "The database is unchanged; restore needs an empty one: a new DATA_DIR, or a new database in DATABASE_URL"
 
 const restore = Effect.fnUntraced(function* (folder: string, onlyCheck: boolean, resumesWebhooks: boolean) {
   const path = yield* Path.Path
