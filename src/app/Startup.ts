@@ -12,6 +12,7 @@ import { messageOf } from "../postgres/SystemMessage.ts"
 import { PublicUrl } from "../settings/PublicUrl.ts"
 import { migrate } from "../sql/Migrations.ts"
 import { Database } from "../sql/Sql.ts"
+import { isUnreachable } from "../sql/SqlErrors.ts"
 import type { StorageUnavailableError } from "../storage/Storage.ts"
 import type { WorkerEndedError } from "./WorkerEndedError.ts"
 
@@ -115,7 +116,9 @@ export const startErrorMessage = (error: StartError): string => {
     case "ServeError":
       return `Cannot listen: ${messageOf(error.cause)}. Choose another HOST or PORT; PORT=0 takes a free one.`
     case "SqlError":
-      return `Cannot reach the database: ${messageOf(error.reason.cause)}. Check that it runs and that DATABASE_URL is correct.`
+      return isUnreachable(error)
+        ? `Cannot reach the database: ${messageOf(error.reason.cause)}. Check that it runs and that DATABASE_URL, if it is set, is correct.`
+        : `The database answered with an error: ${messageOf(error.reason.cause)}.`
     case "MigrationError":
       return `Cannot bring the tables up to date: ${error.message} ${messageOf(error.cause)}`
     case "WorkerEndedError":

@@ -14,6 +14,9 @@ interface PostgresCause {
 
 const causeOf = (error: SqlError.SqlError) => (error.reason.cause ?? {}) as PostgresCause
 
+const hasCode = (codes: RegExp) => (error: unknown) =>
+  SqlError.isSqlError(error) && codes.test(causeOf(error).code ?? "")
+
 type Raised<Errors extends Readonly<Record<string, () => unknown>>> = ReturnType<Errors[keyof Errors]>
 
 /** Turns violations of the named constraints into domain errors; any other database failure is a defect. */
@@ -35,22 +38,24 @@ const lost = /^(?:57P0[123]|08\w{3})$/
  * The statement was canceled or conflicted with another one, or the server lacks resources, or is no primary any more: a proxy
  * takes a moment to lead to the new one.
  */
-const busy = /^(?:53\d{3}|25P03|25006|57014|55P03|40001|40P01)$/
+const isBusy = hasCode(/^(?:53\d{3}|25P03|25006|57014|55P03|40001|40P01)$/)
 
-/**
- * Whether the database cannot be reached or is too busy, so that a later retry may succeed. `SqlError.isRetryable` differs:
- * it counts an oversized result as a lost connection and a server that starts up as unknown.
- */
-export const isUnavailable = (error: unknown): boolean => {
+/** Whether there is no connection to the database, or it was ended. An oversized result counts as a `ConnectionError` too. */
+export const isUnreachable = (error: unknown): boolean => {
   if (!SqlError.isSqlError(error)) return false
   const { code, message } = causeOf(error)
   return (
     error.reason.operation === "connect" ||
     lost.test(code ?? "") ||
-    busy.test(code ?? "") ||
     (error.reason._tag === "ConnectionError" && !/maxMessageSize/.test(message ?? ""))
   )
 }
+
+/**
+ * Whether the database cannot be reached or is too busy, so that a later retry may succeed. `SqlError.isRetryable` differs:
+ * it counts an oversized result as a lost connection and a server that starts up as unknown.
+ */
+export const isUnavailable = (error: unknown): boolean => isUnreachable(error) || isBusy(error)
 
 /** Whether a statement exceeded the statement timeout. */
 export const isTooSlow = (error: unknown): boolean => SqlError.isSqlError(error) && causeOf(error).code === "57014"
@@ -82,9 +87,6 @@ export const sandbox = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<
     }
     return Effect.failCause(cause)
   })
-
-const hasCode = (codes: RegExp) => (error: unknown) =>
-  SqlError.isSqlError(error) && codes.test(causeOf(error).code ?? "")
 
 /** A rule of a table does not allow what a statement writes. */
 export const isViolation = hasCode(/^23/)
