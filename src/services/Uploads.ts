@@ -1,6 +1,6 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import type { ApiKeyId, CallingKey } from "../domain/keys/ApiKey.ts"
-import type { FileId, FileNotFoundError } from "../domain/assets/File.ts"
+import { type FileId, FileNotFoundError } from "../domain/assets/File.ts"
 import * as Written from "../domain/write/Written.ts"
 import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
 import type {
@@ -41,6 +41,7 @@ export class Uploads extends Context.Service<
       partNumbers: ReadonlyArray<number>,
       key: ApiKeyId
     ): Effect.Effect<WrittenUpload<{ readonly parts: ReadonlyArray<PartUrl> }>, FileNotFoundError | InvalidRequestError>
+    /** Ends an upload; of one that was aborted before it removes the parts that arrived since. */
     abort(
       uuid: UploadId,
       key: ApiKeyId
@@ -95,17 +96,21 @@ export class Uploads extends Context.Service<
 
       const abort = Effect.fn("Uploads.abort")(function* (uuid: UploadId, key: ApiKeyId) {
         const upload = yield* mine(uuid, key)
-        const written = Written.deleted("uploads", uuid)
-        if (upload.status === "completed") return yield* alreadyCompleted
-        // A session whose beginning was interrupted has nothing in the storage, and still counts as open.
-        const unstarted = upload.status === "open" && upload.storageId === undefined
-        if (unstarted && (yield* repository.end(uuid, "aborted"))) return written
-        const stored = yield* storedOf(upload)
-        if (!(yield* repository.end(uuid, "aborted"))) return yield* beingCompleted
-        yield* Effect.orDie(storage.abort(stored))
-        // A completion that was interrupted by a crash may have joined the parts.
-        yield* Effect.orDie(storage.remove(stored.key))
-        return written
+        const isEnded = upload.status === "open" && (yield* repository.end(uuid, "aborted"))
+        // Another request may have ended it, such as an earlier attempt whose answer is lost.
+        const status = isEnded ? "aborted" : (yield* mine(uuid, key)).status
+        if (status === "completed") return yield* alreadyCompleted
+        if (status === "open") return yield* beingCompleted
+        if (status === "expired") return yield* FileNotFoundError.of(uuid)
+        // A session whose beginning was interrupted has nothing in the storage.
+        if (upload.storageId !== undefined) {
+          const stored = inStorage(upload, upload.storageId)
+          // Also when it was aborted before: more parts may have arrived.
+          yield* Effect.orDie(storage.abort(stored))
+          // A completion that was interrupted by a crash may have joined the parts.
+          yield* Effect.orDie(storage.remove(stored.key))
+        }
+        return Written.deleted("uploads", uuid, isEnded)
       })
 
       return Uploads.of({

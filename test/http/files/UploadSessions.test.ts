@@ -98,8 +98,28 @@ layer(TestServer.layer(), { excludeTestServices: true })("Upload sessions", (it)
       assert.deepStrictEqual(yield* stored, before)
       notFound(yield* complete(session.uuid, [part]))
       notFound(yield* renew(session.uuid, [1]))
-      notFound(yield* abort(session.uuid))
       assert.deepInclude((yield* get(session.uuid)).body.data, { status: "aborted", parts: [] })
+    })
+  )
+
+  it.effect("an upload that is aborted again has the same answer, because the first answer may be lost", () =>
+    Effect.gen(function* () {
+      const before = yield* stored
+      const session = yield* begin(10)
+      yield* putPart(session, 1, bytesOf("ten bytes!"))
+      for (const attempt of ["once", "again"]) {
+        const { body, status } = yield* abort(session.uuid)
+        assert.deepStrictEqual([status, body.data], [200, { uuid: session.uuid }], attempt)
+      }
+      const concurrent = yield* begin(10)
+      const answers = yield* Effect.all([abort(concurrent.uuid), abort(concurrent.uuid), abort(concurrent.uuid)], {
+        concurrency: 3
+      })
+      assert.deepStrictEqual(
+        answers.map(({ status }) => status),
+        [200, 200, 200]
+      )
+      assert.deepStrictEqual(yield* stored, before)
     })
   )
 
