@@ -42,11 +42,11 @@ type Ordered<T> = T | Operators<Any<T> & { readonly [O in "gt" | "gte" | "lt" | 
 type Textual<T> = T | Operators<Any<T> & { readonly [O in "contains" | "startsWith" | "endsWith"]?: string }>
 
 /** What a filter can ask of a value: a value that it equals, or operators that all hold. */
-type Test<T> = T extends DateTime.Utc
+type Test<T> = [T] extends [DateTime.Utc]
   ? Ordered<string | Date>
-  : T extends number
+  : [T] extends [number]
     ? Ordered<number>
-    : T extends boolean
+    : [T] extends [boolean]
       ? T | Operators<Any<T>>
       : Textual<Plain<T>>
 
