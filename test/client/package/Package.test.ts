@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { spawnSync } from "node:child_process"
+import { execSync, spawnSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -11,9 +11,14 @@ import * as Service from "../../support/Service.ts"
 
 const root = join(import.meta.dirname, "../../..")
 
+const markdown = readFileSync(join(root, "src/client/README.md"), "utf8")
+
+/** The command of the README that begins with a text. */
+const commandOf = (begin: string) =>
+  markdown.split("\n").find((line) => line.startsWith(begin)) ?? assert.fail(`The README has no command ${begin}`)
+
 /** The programs of the README in order, each with its output. */
 const recipes = () => {
-  const markdown = readFileSync(join(root, "src/client/README.md"), "utf8")
   const found = [...markdown.matchAll(/^```ts (\S+)\n([\s\S]*?)^```\n(?:\n```text\n([\s\S]*?)^```)?/gm)]
   return found.map(([, name = "", program = "", output]) => ({ name, program, output }))
 }
@@ -25,7 +30,9 @@ describe("client package", () => {
   beforeAll(async () => {
     project = mkdtempSync(join(tmpdir(), "waypost-client-"))
     ClientPackage.install(project)
-    writeFileSync(join(project, "package.json"), JSON.stringify({ type: "module" }))
+    // As `npm init -y` writes it.
+    writeFileSync(join(project, "package.json"), JSON.stringify({ type: "commonjs" }))
+    execSync(commandOf("npm pkg set"), { cwd: project })
     writeFileSync(join(project, "poster.png"), await quarters(400, 300).png().toBuffer())
     for (const { name, program } of recipes()) writeFileSync(join(project, name), program)
     service = await Service.start()
@@ -35,17 +42,21 @@ describe("client package", () => {
     rmSync(project, { recursive: true, force: true })
   })
 
-  it("the eleven recipes of the README compile strictly", () => {
-    const files = recipes().map(({ name }) => name)
-    assert.lengthOf(files, 1 + 11)
-    assert.include(readFileSync(join(root, "src/client/README.md"), "utf8"), "\n## Eleven recipes\n")
-    const options = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--noEmit"]
-    const types = ["--module", "nodenext", "--target", "esnext", "--types", "node", "--skipLibCheck"]
-    const { status, stdout } = spawnSync(
+  /** Compiles programs with the options of the README and stricter ones. */
+  const compile = (files: ReadonlyArray<string>) => {
+    const options = commandOf("npx tsc").replace("npx tsc", "").replace("*.ts", "").trim().split(/ +/)
+    return spawnSync(
       join(root, "node_modules/.bin/tsc"),
-      [...options, ...types, "--allowImportingTsExtensions", ...files],
+      [...options, "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", ...files],
       { cwd: project, encoding: "utf8" }
     )
+  }
+
+  it("the eleven recipes of the README compile strictly, with the options that it names", () => {
+    const files = recipes().map(({ name }) => name)
+    assert.lengthOf(files, 1 + 11)
+    assert.include(markdown, "\n## Eleven recipes\n")
+    const { status, stdout } = compile(files)
     assert.strictEqual(status, 0, stdout)
   })
 
