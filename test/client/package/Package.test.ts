@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { build } from "rolldown"
 import * as ClientPackage from "../../support/ClientPackage.ts"
+import * as Filterable from "../../support/contract/Filterable.ts"
 import { quarters } from "../../support/MediaFixtures.ts"
 import * as Service from "../../support/Service.ts"
 
@@ -57,6 +58,22 @@ describe("client package", () => {
     assert.lengthOf(files, 1 + 11)
     assert.include(markdown, "\n## Eleven recipes\n")
     const { status, stdout } = compile(files)
+    assert.strictEqual(status, 0, stdout)
+  })
+
+  it("the type of the filter of each list has exactly what the service can filter by", () => {
+    const checks = Filterable.lists().map(({ keyed, method, paths, position }) => {
+      const name = method.replace(".", "_")
+      const expected = [...paths.map((path) => JSON.stringify(path)), ...keyed.map((list) => `\`${list}.\${string}\``)]
+      return `
+type ${name} = keyof Exclude<NonNullable<Parameters<typeof client.${method}>[${position}]>["filter"], string | undefined>
+type ${name}_expected = ${expected.join(" | ")}
+export const ${name}: readonly [missing?: never, other?: never] = [] as [Exclude<${name}_expected, ${name}>?, Exclude<${name}, ${name}_expected>?]`
+    })
+    assert.isAbove(checks.length, 20)
+    const program = `import { createClient } from "@waypost/client"\n\nconst client = createClient({ url: "" })${checks.join("\n")}\n`
+    writeFileSync(join(project, "filters.ts"), program)
+    const { status, stdout } = compile(["filters.ts"])
     assert.strictEqual(status, 0, stdout)
   })
 
