@@ -118,11 +118,40 @@ describe("promise client", () => {
   it("uuids of the path, a body and a precondition are sent", async () => {
     using served = await clientWith([200, written])
     await served.client.locations.update(uuid, { name: "a" }, { ifMatch: '"tag"' })
-    await served.client.reservations.cancel(uuid, "x/y")
+    const reservation = uuid.toUpperCase()
+    await served.client.reservations.cancel(uuid, reservation)
     const [update, cancel] = served.requests
     assert.strictEqual(`${update!.method} ${update!.url}`, `PATCH /v1/locations/${uuid}`)
     assert.strictEqual(update!.headers["if-match"], '"tag"')
-    assert.strictEqual(cancel!.url, `/v1/products/${uuid}/reservations/x%2Fy/cancel`)
+    assert.strictEqual(cancel!.url, `/v1/products/${uuid}/reservations/${reservation}/cancel`)
+  })
+
+  it("an argument of a path that is not a uuid is an error, and nothing is sent", async () => {
+    using served = await clientWith([200, page([])])
+    const { access, assets, locations, reservations } = served.client
+    const errors = [
+      (await access.listUserProducts("..").result()).error,
+      (await assets.getMetaTags("..").result()).error,
+      (await locations.get("").result()).error,
+      (await locations.get(".").result()).error,
+      (await locations.get("delta").result()).error,
+      (await assets.get("search", { fields: ["uuid"] }).result()).error,
+      (await locations.delete(undefined as never).result()).error,
+      (await reservations.cancel(uuid, "x/y").result()).error,
+      await locations
+        .allUsers("..")
+        .toArray()
+        .then(
+          () => undefined,
+          (error: unknown) => error as WaypostError
+        )
+    ]
+    for (const error of errors) assert.strictEqual(error?._tag, "InvalidArgumentError")
+    assert.strictEqual(
+      errors[7]!.message,
+      '"x/y" is not a uuid, which the path of POST /v1/products/:uuid/reservations/:reservationUuid/cancel needs'
+    )
+    assert.lengthOf(served.requests, 0)
   })
 
   it("an error has the members that the service sends, its status, and the code of the caller as its stack", async () => {

@@ -18,6 +18,12 @@ interface AbortedError {
   readonly message: string
 }
 
+/** The client does not send a request with an argument such as a uuid that is none. */
+interface InvalidArgumentError {
+  readonly _tag: "InvalidArgumentError"
+  readonly message: string
+}
+
 /** The stream or file of an upload cannot be read. */
 interface UnreadableSourceError {
   readonly _tag: "UnreadableSourceError"
@@ -25,7 +31,12 @@ interface UnreadableSourceError {
 }
 
 /** An error that comes from the client, not from the service. */
-export type ClientError = ConnectionError | UnexpectedResponseError | AbortedError | UnreadableSourceError
+export type ClientError =
+  | ConnectionError
+  | UnexpectedResponseError
+  | AbortedError
+  | InvalidArgumentError
+  | UnreadableSourceError
 
 export interface Members {
   readonly _tag: string

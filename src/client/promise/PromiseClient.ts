@@ -1,8 +1,7 @@
 import { Effect, Record } from "effect"
-import * as FilterSyntax from "../../domain/query/FilterSyntax.ts"
-import { conditionsOf, type Tests } from "../Filters.ts"
 import type * as KeysetPages from "../KeysetPages.ts"
 import * as AllRecords from "./AllRecords.ts"
+import { type Arguments, argumentsOf, type Query, type Route, routeOf, targetOf, wrongIn } from "./Arguments.ts"
 import type * as Follow from "../Follow.ts"
 import * as AssetUpload from "./AssetUpload.ts"
 import * as FollowedEvents from "./FollowedEvents.ts"
@@ -51,74 +50,20 @@ export type RecordOf<
   Group extends { [G in keyof Operations]: "get" extends keyof Operations[G] ? G : never }[keyof Operations]
 > = Operations[Group] extends { readonly get: (...args: never) => PromiseLike<infer A> } ? A : never
 
-type QueryValue = string | number | boolean | ReadonlyArray<string> | Tests | undefined
-interface Query {
-  readonly [name: string]: QueryValue
-}
-
-const isList = (value: ReadonlyArray<string> | Tests): value is ReadonlyArray<string> => Array.isArray(value)
-
-/** A value in a query: a list is joined by commas, and an object is a filter. */
-const textOf = (value: QueryValue): string | undefined => {
-  if (value === undefined) return undefined
-  if (typeof value !== "object") return String(value)
-  if (isList(value)) return value.join(",")
-  const conditions = conditionsOf(value)
-  return conditions.length === 0 ? undefined : FilterSyntax.print(conditions)
-}
-
-const queryOf = (query: Query = {}): string => {
-  const pairs = Record.toEntries(query).flatMap(([name, value]): Array<[string, string]> => {
-    const text = textOf(value)
-    return text === undefined ? [] : [[name, text]]
-  })
-  return pairs.length === 0 ? "" : `?${new URLSearchParams(pairs).toString()}`
-}
-
-interface Route {
-  readonly method: string
-  readonly path: string
-  readonly hasBody: boolean
-  readonly hasQuery: boolean
-  /** Whether a write that needs one to be repeated gets an `Idempotency-Key`. */
-  readonly isRepeatable: boolean
-}
-
-const routeOf = (text: string): Route => {
-  const [method = "", path = "", ...flags] = text.split(" ")
-  const hasQuery = flags.includes("query") || flags.includes("pages")
-  return { method, path, hasBody: flags.includes("body"), hasQuery, isRepeatable: flags.includes("repeatable") }
-}
-
-interface Arguments {
-  readonly path: string
-  readonly body: unknown
-  readonly query: Query | undefined
-  readonly options: CallOptions | undefined
-}
-
-/** The arguments of a method: the uuids of the path, the body, the query and the options. */
-const argumentsOf = ({ hasBody, hasQuery, path }: Route, sent: ReadonlyArray<unknown>): Arguments => {
-  const rest = [...sent]
-  const filled = path.replaceAll(/:\w+/g, () => encodeURIComponent(String(rest.shift())))
-  const body = hasBody ? rest.shift() : undefined
-  const query = hasQuery ? (rest.shift() as Query | undefined) : undefined
-  return { path: filled, body, query, options: rest.shift() as CallOptions | undefined }
-}
-
 const make = ({ fetch = globalThis.fetch, key, url }: ClientOptions) => {
   const base = url.replace(/(?<!\/)\/+$/, "")
   const isUrl = /^https?:\/\//.test(base) && URL.canParse(base)
   const writes = OwnWrites.make()
 
-  const request = Effect.fnUntraced(function* (
-    { isRepeatable, method }: Route,
-    { body, options, path, query }: Arguments
-  ) {
+  const request = Effect.fnUntraced(function* (route: Route, args: Arguments) {
     if (!isUrl) {
       const message = `"${url}" is not a URL such as https://waypost.example.com`
       return yield* Effect.fail(clientError({ _tag: "ConnectionError", message, url }))
     }
+    const wrong = wrongIn(route, args)
+    if (wrong !== undefined) return yield* Effect.fail(clientError({ _tag: "InvalidArgumentError", message: wrong }))
+    const { body, options } = args
+    const { isRepeatable, method } = route
     const isFile = typeof body === "string" || body instanceof Uint8Array
     const headers = {
       ...(key === undefined ? {} : { authorization: key }),
@@ -131,7 +76,7 @@ const make = ({ fetch = globalThis.fetch, key, url }: ClientOptions) => {
     const sent = body === undefined || isFile ? (body as Http.Request["body"]) : JSON.stringify(body)
     const { position, ...answered } = yield* Http.call(fetch, {
       method,
-      url: `${base}${path}${queryOf(query)}`,
+      url: `${base}${targetOf(route, args)}`,
       headers: repeatedBy === undefined ? headers : { ...headers, "idempotency-key": repeatedBy },
       body: sent
     })
@@ -162,7 +107,7 @@ const make = ({ fetch = globalThis.fetch, key, url }: ClientOptions) => {
   const follow = (query: Query & { readonly after?: string } = {}, options?: CallOptions) => {
     const read = (part: Query): Effect.Effect<Follow.Part<unknown>, WaypostError> =>
       Effect.map(
-        request(listEvents, { path: listEvents.path, body: undefined, query: { ...query, ...part }, options }),
+        request(listEvents, { uuids: [], body: undefined, query: { ...query, ...part }, options }),
         ({ data }) => data as Follow.Part<unknown>
       )
     const isTransient = (error: WaypostError) => isUrl && Http.isTransient(error)
@@ -172,7 +117,7 @@ const make = ({ fetch = globalThis.fetch, key, url }: ClientOptions) => {
   const deltaPages = (route: Route) => (after?: string, options?: Pick<CallOptions, "signal">) => {
     const read = (query: Query) =>
       Effect.map(
-        request(route, { path: route.path, body: undefined, query, options }),
+        request(route, { uuids: [], body: undefined, query, options }),
         ({ data }) => data as DeltaPage<unknown>
       )
     return DeltaPages.make(read, after, callSite(), options?.signal)

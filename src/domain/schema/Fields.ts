@@ -3,6 +3,7 @@ import { meaning } from "../query/FilterFields.ts"
 import { documented, matching, sourceOf } from "./Checks.ts"
 import { inRange } from "./WholeNumber.ts"
 import { normalise } from "./Normalise.ts"
+import { uuidPattern } from "./UuidPattern.ts"
 
 /**
  * The fields that records are made of. A field normalises text (trimmed, Unicode NFC, lower-case uuid) and then checks it, so
@@ -80,8 +81,6 @@ export const formed = (
   })
     .check(matching(form.pattern, form.expected))
     .pipe(Schema.annotateEncoded({ examples: [form.example] }))
-
-const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /** Whether a text is a UUID in lower case. */
 export const isUuid = (value: string): boolean => uuidPattern.test(value)
