@@ -154,6 +154,16 @@ describe("promise client", () => {
     assert.lengthOf(served.requests, 0)
   })
 
+  it("a precondition that is undefined is an error, and nothing is written", async () => {
+    using served = await clientWith([404, notFound])
+    const { etag } = await served.client.locations.get(uuid).result()
+    assert.isUndefined(etag)
+    // @ts-expect-error the type of ifMatch has no undefined
+    const { error } = await served.client.locations.update(uuid, { name: "a" }, { ifMatch: etag }).result()
+    assert.strictEqual(error?._tag, "InvalidArgumentError")
+    assert.lengthOf(served.requests, 1)
+  })
+
   it("an error has the members that the service sends, its status, and the code of the caller as its stack", async () => {
     using served = await clientWith([404, notFound])
     const error = await served.client.locations.get(uuid).then(

@@ -1,4 +1,4 @@
-import { Record } from "effect"
+import { Predicate, Record } from "effect"
 import * as FilterSyntax from "../../domain/query/FilterSyntax.ts"
 import { uuidPattern } from "../../domain/schema/UuidPattern.ts"
 import { conditionsOf, type Tests } from "../Filters.ts"
@@ -65,11 +65,14 @@ export const argumentsOf = ({ hasBody, hasQuery, path }: Route, sent: ReadonlyAr
 
 /**
  * What is wrong with arguments, if something is. Another text in a path would be the path of another operation, as `..` and
- * `delta` are.
+ * `delta` are, and a write without its precondition would overwrite what it must not.
  */
-export const wrongIn = ({ method, path }: Route, { uuids }: Arguments): string | undefined => {
+export const wrongIn = ({ method, path }: Route, { options, uuids }: Arguments): string | undefined => {
   const wrong = uuids.find((uuid) => !uuidPattern.test(uuid.trim().toLowerCase()))
-  return wrong === undefined ? undefined : `"${wrong}" is not a uuid, which the path of ${method} ${path} needs`
+  if (wrong !== undefined) return `"${wrong}" is not a uuid, which the path of ${method} ${path} needs`
+  return Predicate.hasProperty(options, "ifMatch") && options.ifMatch === undefined
+    ? "ifMatch is undefined: a write with a precondition needs the entity tag of a read that succeeded"
+    : undefined
 }
 
 /** The path and the query of a request. */

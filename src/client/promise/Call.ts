@@ -5,8 +5,8 @@ import { clientError, type WaypostError } from "./Errors.ts"
 export interface CallOptions {
   /** Aborts the call. */
   readonly signal?: AbortSignal | undefined
-  /** Writes only if the record still has this entity tag. */
-  readonly ifMatch?: string | undefined
+  /** Writes only if the record still has this entity tag. An `undefined` is an error: the read that has the tag may have failed. */
+  readonly ifMatch?: string
   /**
    * Identifies the write for a day: a repetition gets the answer of the first one. A POST, a DELETE and a write with `ifMatch`
    * have a random one unless given, so that they are repeated safely while the service cannot be reached.

@@ -45,7 +45,7 @@ const EditForm = ({ action, queryKey, read, saved, uuid }: Props) => {
         throw new WaypostError({ _tag: "PreconditionFailedError", message: words.changedMeanwhile })
       }
     }
-    await call(client, action, uuid, data, { ifMatch: isForced ? undefined : begun.etag })
+    await call(client, action, uuid, data, isForced || begun.etag === undefined ? {} : { ifMatch: begun.etag })
     // Only what is read has a tag.
     await queries.invalidateQueries()
     begin()

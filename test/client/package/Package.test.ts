@@ -86,6 +86,21 @@ export const ${name}: readonly [missing?: never, other?: never] = [] as [Exclude
     }
   )
 
+  it("the recipe of a precondition ends with the error of its read, and writes nothing", () => {
+    const recipe = recipes().find(({ name }) => name === "precondition.ts")!
+    const unread = recipe.program.replace("get(uuid)", 'get("01936f0e-7c4b-7000-8000-000000000000")')
+    assert.notStrictEqual(unread, recipe.program)
+    writeFileSync(join(project, "unread.ts"), unread)
+    const env = { PATH: process.env["PATH"], WAYPOST_URL: service.url, WAYPOST_API_KEY: service.key }
+    const { status, stderr, stdout } = spawnSync(process.execPath, ["unread.ts"], {
+      cwd: project,
+      encoding: "utf8",
+      env
+    })
+    assert.deepStrictEqual([status, stdout], [1, ""])
+    assert.include(stderr, "LocationNotFoundError")
+  })
+
   it("the error of a wrong key is shown with its name, its message and the code of the caller", () => {
     const program = `import { createClient } from "@waypost/client"
 await createClient({ url: ${JSON.stringify(service.url)}, key: "wp_wrong" }).apiKeys.me()`

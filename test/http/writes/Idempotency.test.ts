@@ -201,7 +201,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("headers of writes", (i
           const uuid = yield* create()
           yield* Effect.promise(async () => {
             const { etag } = await locations.get(uuid).result()
-            assert.deepStrictEqual(await locations.update(uuid, { name: "Renamed" }, { ifMatch: etag }), { uuid })
+            assert.deepStrictEqual(await locations.update(uuid, { name: "Renamed" }, { ifMatch: etag! }), { uuid })
             assert.strictEqual((await locations.get(uuid)).name, "Renamed")
             assert.deepStrictEqual(await locations.delete(uuid), { uuid })
           })
