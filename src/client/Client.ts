@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, Predicate, Redacted, Schedule, Stream, Struct } from "effect"
+import { Context, Effect, identity, Layer, Option, Predicate, Redacted, Stream, Struct } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { HttpApiClient, type HttpApiGroup, HttpApiMiddleware } from "effect/http-api"
 import { Api, type Groups } from "../api/Api.ts"
@@ -8,7 +8,7 @@ import { positionHeader } from "../domain/query/Position.ts"
 import * as Follow from "./Follow.ts"
 import { idempotencyKey } from "./IdempotencyKey.ts"
 import * as OwnWrites from "./OwnWrites.ts"
-import { isIdempotent, needsKey, retries } from "./Retries.ts"
+import { type Failures, isIdempotent, needsKey, patiently, secondsOf } from "./Retries.ts"
 
 /** The stack of an error of the service would show how its JSON was decoded. */
 const withoutStack = (error: unknown): void => {
@@ -44,34 +44,40 @@ const keyOf = (apiKey: Redacted.Redacted | string): Effect.Effect<Redacted.Redac
   })
 }
 
-type Failure = HttpClientError.HttpClientError | HttpClientResponse.HttpClientResponse
+type Answer = HttpClientResponse.HttpClientResponse
+type Failure = HttpClientError.HttpClientError | Answer
 
-/** An answer that an earlier attempt of the request is not answered yet: no other 409 has `Retry-After`. */
-const isInProgress = (failure: Failure): failure is HttpClientResponse.HttpClientResponse =>
-  !HttpClientError.isHttpClientError(failure) && failure.status === 409 && failure.headers["retry-after"] !== undefined
+const isAnswer = (failure: Failure): failure is Answer => !HttpClientError.isHttpClientError(failure)
 
-/** Retries what a repetition cannot change, and reads the writes of this client also from a replica. */
+/** Whether the next attempt may be answered otherwise: only a 409 because an earlier attempt still runs has `Retry-After`. */
+const isTransientResponse = (response: Answer): boolean =>
+  HttpClient.isTransientResponse(response) || (response.status === 409 && response.headers["retry-after"] !== undefined)
+
+const failures: Failures<Failure> = {
+  isTransient: (failure) => isAnswer(failure) || HttpClient.isTransientError(failure),
+  retryAfterOf: (failure) => (isAnswer(failure) ? secondsOf(failure.headers["retry-after"]) : undefined)
+}
+
+/** Repeats a request that failed for a moment, for which a transient response counts as a failure. */
+const repeated = (request: Effect.Effect<Answer, HttpClientError.HttpClientError>) =>
+  Effect.catchIf(
+    patiently(
+      Effect.filterOrFail(request, (response) => !isTransientResponse(response), identity<Answer>),
+      failures
+    ),
+    isAnswer,
+    (response) => Effect.succeed(response)
+  )
+
+/** Repeats what a repetition cannot change, and reads the writes of this client also from a replica. */
 const patient = (client: HttpClient.HttpClient) => {
-  // As a failure, because `retryTransient` repeats no response of this status.
-  const failing = HttpClient.filterOrFail(
-    client,
-    (response) => !isInProgress(response),
-    (response) => response
-  )
-  const repeating = HttpClient.retryTransient(failing, {
-    schedule: Schedule.jittered(Schedule.exponential(retries.firstDelay)),
-    times: retries.times,
-    while: isInProgress
-  })
-  const retrying = HttpClient.transformResponse(repeating, (effect) =>
-    Effect.catchIf(effect, isInProgress, (response) => Effect.succeed(response))
-  )
   const writes = OwnWrites.make()
-  return HttpClient.make((request) =>
-    (isIdempotent(request) ? retrying : client)
-      .execute(HttpClientRequest.setHeaders(request, writes.headersOf(request.method)))
-      .pipe(Effect.tap(({ headers }) => Effect.sync(() => writes.note(request.method, headers[positionHeader]))))
-  )
+  return HttpClient.make((request) => {
+    const sent = client.execute(HttpClientRequest.setHeaders(request, writes.headersOf(request.method)))
+    return (isIdempotent(request) ? repeated(sent) : sent).pipe(
+      Effect.tap(({ headers }) => Effect.sync(() => writes.note(request.method, headers[positionHeader])))
+    )
+  })
 }
 
 /** A group is made at its first use, because making the codecs of all operations takes longer than most commands. */

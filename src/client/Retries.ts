@@ -1,5 +1,44 @@
-/** How the client repeats a request that failed for a moment: attempts after the first, and the first delay, which doubles. */
-export const retries = { times: 3, firstDelay: 100 } as const
+import { Effect, Random } from "effect"
+
+/** Attempts after the first. */
+const times = 3
+
+/** The first delay in milliseconds, which doubles. */
+const firstDelay = 100
+
+/** The longest time that a request waits because a busy service asks for it, in seconds. */
+const maxWait = 60
+
+/** How a client reads the failures of a request. */
+export interface Failures<E> {
+  /** Whether the next attempt may succeed. */
+  readonly isTransient: (failure: E) => boolean
+  /** The seconds after which the service asks to repeat the request. */
+  readonly retryAfterOf: (failure: E) => number | undefined
+}
+
+/** Repeats a request that failed for a moment, after a growing delay or the one that the service asks for. */
+export const patiently = <A, E, R>(
+  request: Effect.Effect<A, E, R>,
+  failures: Failures<E>,
+  attempt = 0
+): Effect.Effect<A, E, R> =>
+  Effect.catch(request, (failure) => {
+    const asked = failures.retryAfterOf(failure) ?? 0
+    if (attempt >= times || !failures.isTransient(failure) || asked > maxWait) return Effect.fail(failure)
+    return Effect.flatMap(Random.nextBetween(0.8, 1.2), (jitter) => {
+      const delay = firstDelay * 2 ** attempt * jitter
+      return Effect.andThen(Effect.sleep(Math.max(delay, asked * 1000)), patiently(request, failures, attempt + 1))
+    })
+  })
+
+/** The seconds of the header `Retry-After`, which has their number or a date. */
+export const secondsOf = (retryAfter: string | null | undefined): number | undefined => {
+  if (retryAfter === null || retryAfter === undefined) return undefined
+  const number = Number(retryAfter)
+  const seconds = Number.isFinite(number) ? number : Math.ceil((Date.parse(retryAfter) - Date.now()) / 1000)
+  return Number.isFinite(seconds) ? seconds : undefined
+}
 
 /** A POST is not idempotent without a key; every other request of the API is. */
 export const isIdempotent = ({ headers, method }: Request): boolean =>

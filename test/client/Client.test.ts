@@ -181,6 +181,31 @@ describe("typed client", () => {
       })
   )
 
+  it.live(
+    "a request is sent four times at most, whatever fails, and once if it has to wait for more than a minute",
+    () =>
+      Effect.gen(function* () {
+        const sent = Effect.fnUntraced(function* (...responses: ReadonlyArray<Response>) {
+          const { requests, close, layer } = yield* Effect.promise(() => serverWith(responses))
+          const error = yield* Effect.flatMap(Client, ({ locations }) =>
+            locations.update({ params: { uuid }, payload: { name: "Again" } })
+          ).pipe(Effect.provide(layer), Effect.flip)
+          close()
+          return [error._tag, requests.length]
+        })
+        const limited = { _tag: "RateLimitExceededError", message: "slow", retryAfterSeconds: 3600, requestId }
+        const inProgress = { _tag: "IdempotencyInProgressError", message: "later", requestId }
+        const unavailable = [503, { _tag: "ServiceUnavailableError", message: "later", requestId }] as const
+        assert.deepStrictEqual(yield* sent(unavailable), ["ServiceUnavailableError", 4])
+        const running = [409, inProgress, { "retry-after": "0" }] as const
+        assert.deepStrictEqual(yield* sent(unavailable, running, unavailable, running), [
+          "IdempotencyInProgressError",
+          4
+        ])
+        assert.deepStrictEqual(yield* sent([429, limited, { "retry-after": "3600" }]), ["RateLimitExceededError", 1])
+      })
+  )
+
   it.live("a DELETE is repeated with one Idempotency-Key", () =>
     Effect.gen(function* () {
       const { requests, close, layer } = yield* Effect.promise(() => serverWith([unavailable, [200, written]]))

@@ -258,13 +258,17 @@ describe("promise client", () => {
       { _tag: "RateLimitExceededError", message: "slow", retryAfterSeconds: seconds, requestId },
       { "retry-after": String(seconds) }
     ]
-    using served = await clientWith(limited(1), [200, written], limited(3600))
+    const closed = { _tag: "ServiceUnavailableError", message: "closed", requestId }
+    const inAnHour = { "retry-after": new Date(Date.now() + 3_600_000).toUTCString() }
+    using served = await clientWith(limited(1), [200, written], limited(3600), [503, closed, inAnHour])
     const began = performance.now()
     await served.client.locations.update(uuid, { name: "a" })
     assert.isAtLeast(performance.now() - began, 950)
     const { error } = await served.client.locations.update(uuid, { name: "a" }).result()
     assert.isTrue(error?._tag === "RateLimitExceededError" && error.retryAfter === 3600)
-    assert.lengthOf(served.requests, 3)
+    const until = await served.client.locations.update(uuid, { name: "a" }).result()
+    assert.approximately(until.error!.retryAfter!, 3600, 5)
+    assert.lengthOf(served.requests, 4)
   })
 
   it("an answer of a proxy, an unreachable service and a URL that is none have errors of their own", async () => {

@@ -1,6 +1,6 @@
-import { Effect, Predicate, Random } from "effect"
+import { Effect, Predicate } from "effect"
 import { positionHeader } from "../../domain/query/Position.ts"
-import { isIdempotent, retries } from "../Retries.ts"
+import { isIdempotent, patiently, secondsOf } from "../Retries.ts"
 import type { Answered } from "./Call.ts"
 import { clientError, WaypostError } from "./Errors.ts"
 
@@ -21,9 +21,6 @@ export interface Received {
   readonly text: string
 }
 
-/** The longest time that a request waits for a busy service, in seconds. */
-const maxWait = 60
-
 const unreachable = (url: string, cause: unknown): WaypostError => {
   const { cause: inner, message } = cause instanceof Error ? cause : new Error(String(cause))
   const reason = inner instanceof Error && inner.message !== "" ? inner.message : message
@@ -33,14 +30,14 @@ const unreachable = (url: string, cause: unknown): WaypostError => {
   )
 }
 
-const retryAfterOf = (headers: Headers) => {
-  const retryAfter = Number(headers.get("retry-after") ?? Number.NaN)
-  return Number.isFinite(retryAfter) ? { retryAfter } : {}
+const retryAfterIn = (headers: Headers) => {
+  const retryAfter = secondsOf(headers.get("retry-after"))
+  return retryAfter === undefined ? {} : { retryAfter }
 }
 
 /** The error of a response: that of the service, or that of a proxy before it. */
 const errorOf = (url: string, { headers, status, text }: Received, body: unknown): WaypostError => {
-  const origin = { status, ...retryAfterOf(headers) }
+  const origin = { status, ...retryAfterIn(headers) }
   if (Predicate.isObject(body) && typeof body["_tag"] === "string" && typeof body["message"] === "string") {
     return new WaypostError({ ...body, _tag: body["_tag"], message: body["message"] }, origin)
   }
@@ -58,16 +55,7 @@ export const isTransient = (error: WaypostError) =>
   error._tag === "IdempotencyInProgressError" ||
   (error.status !== undefined && transient.has(error.status))
 
-/** Repeats a request that failed for a moment, after a growing delay or the one that the service asks for. */
-const patiently = <A>(effect: Effect.Effect<A, WaypostError>, attempt = 0): Effect.Effect<A, WaypostError> =>
-  Effect.catch(effect, (error) => {
-    const { retryAfter: asked = 0 } = error
-    if (attempt >= retries.times || !isTransient(error) || asked > maxWait) return Effect.fail(error)
-    return Effect.flatMap(Random.nextBetween(0.8, 1.2), (jitter) => {
-      const delay = retries.firstDelay * 2 ** attempt * jitter
-      return Effect.andThen(Effect.sleep(Math.max(delay, asked * 1000)), patiently(effect, attempt + 1))
-    })
-  })
+const failures = { isTransient, retryAfterOf: ({ retryAfter }: WaypostError) => retryAfter }
 
 const parsed = (text: string): Effect.Effect<unknown> =>
   Effect.orElseSucceed(Effect.try({ try: (): unknown => JSON.parse(text), catch: () => undefined }), () => undefined)
@@ -89,7 +77,7 @@ export const send = (fetch: Fetch, request: Request): Effect.Effect<Received, Wa
     ({ status }) => status >= 200 && status < 300,
     (received) => Effect.flatMap(parsed(received.text), (body) => Effect.fail(errorOf(request.url, received, body)))
   )
-  return isIdempotent(request) ? patiently(sent) : sent
+  return isIdempotent(request) ? patiently(sent, failures) : sent
 }
 
 /** An answer with its position in the log of the database, if it has one. */
