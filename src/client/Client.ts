@@ -9,6 +9,7 @@ import * as Follow from "./Follow.ts"
 import { idempotencyKey } from "./IdempotencyKey.ts"
 import * as OwnWrites from "./OwnWrites.ts"
 import { type Failures, isIdempotent, needsKey, patiently, secondsOf } from "./Retries.ts"
+import { hasCredentials, isHeaderValue, isPortBlocked, messages } from "./Sendable.ts"
 
 /** The stack of an error of the service would show how its JSON was decoded. */
 const withoutStack = (error: unknown): void => {
@@ -53,8 +54,11 @@ const isAnswer = (failure: Failure): failure is Answer => !HttpClientError.isHtt
 const isTransientResponse = (response: Answer): boolean =>
   HttpClient.isTransientResponse(response) || (response.status === 409 && response.headers["retry-after"] !== undefined)
 
+const isTransientError = (error: HttpClientError.HttpClientError): boolean =>
+  HttpClient.isTransientError(error) && !isPortBlocked(error)
+
 const failures: Failures<Failure> = {
-  isTransient: (failure) => isAnswer(failure) || HttpClient.isTransientError(failure),
+  isTransient: (failure) => isAnswer(failure) || isTransientError(failure),
   retryAfterOf: (failure) => (isAnswer(failure) ? secondsOf(failure.headers["retry-after"]) : undefined)
 }
 
@@ -69,10 +73,21 @@ const repeated = (request: Effect.Effect<Answer, HttpClientError.HttpClientError
     (response) => Effect.succeed(response)
   )
 
+/** Why fetch can never send a request, if it cannot. */
+const obstacleOf = (request: HttpClientRequest.HttpClientRequest, url: URL) => {
+  if (hasCredentials(url)) return new HttpClientError.InvalidUrlError({ request, description: messages.credentials })
+  const key = request.headers["authorization"]
+  return key === undefined || isHeaderValue(key)
+    ? undefined
+    : new HttpClientError.EncodeError({ request, description: messages.key })
+}
+
 /** Repeats what a repetition cannot change, and reads the writes of this client also from a replica. */
 const patient = (client: HttpClient.HttpClient) => {
   const writes = OwnWrites.make()
-  return HttpClient.make((request) => {
+  return HttpClient.make((request, url) => {
+    const reason = obstacleOf(request, url)
+    if (reason !== undefined) return Effect.fail(new HttpClientError.HttpClientError({ reason }))
     const sent = client.execute(HttpClientRequest.setHeaders(request, writes.headersOf(request.method)))
     return (isIdempotent(request) ? repeated(sent) : sent).pipe(
       Effect.tap(({ headers }) => Effect.sync(() => writes.note(request.method, headers[positionHeader])))
@@ -125,7 +140,7 @@ const transient: ReadonlySet<string> = new Set([
 /** Whether a later attempt may succeed; a body that cannot be read is one whose connection broke. */
 const isTransient = (error: { readonly _tag: string }) =>
   HttpClientError.isHttpClientError(error)
-    ? HttpClient.isTransientError(error) || error.reason._tag === "DecodeError"
+    ? isTransientError(error) || error.reason._tag === "DecodeError"
     : transient.has(error._tag)
 
 /**

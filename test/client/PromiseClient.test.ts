@@ -291,6 +291,20 @@ describe("promise client", () => {
     ])
   })
 
+  it("a key that no header can have and a URL with a password are errors that show neither", async () => {
+    const errorOf = async (url: string, key: string) => {
+      const { error } = await createClient({ url, key }).locations.get(uuid).result()
+      return [error?._tag, `${error?.stack} ${JSON.stringify(error)}`]
+    }
+    const [key, password] = [
+      await errorOf("http://127.0.0.1:9", "wp_s€cret"),
+      await errorOf("http://me:s3cr3t@x.nl", "wp_")
+    ]
+    assert.deepStrictEqual([key[0], password[0]], ["InvalidArgumentError", "ConnectionError"])
+    assert.notInclude(key[1], "s€cret")
+    assert.notInclude(password[1], "s3cr3t")
+  })
+
   it("an aborted call ends with AbortedError", async () => {
     using served = await clientWith([503, unavailable[1], { "retry-after": "30" }])
     const { error } = await served.client.locations.list({}, { signal: AbortSignal.timeout(100) }).result()

@@ -76,20 +76,27 @@ layer(listening(), { excludeTestServices: true })("following the log with the ty
   )
 
   it.effect(
-    "both clients end with an error that a later attempt meets as well: a wrong address, and a URL that is none",
+    "both clients end with an error that a later attempt meets as well: a wrong address, and a request that is never sent",
     () =>
       Effect.gen(function* () {
         const { url } = yield* served([404, "<html>"])
-        const ends = Effect.fnUntraced(function* (url: string) {
-          const key = { url, key: "wp_test" }
+        const ends = Effect.fnUntraced(function* (url: string, key = "wp_test") {
           const promise = yield* Effect.promise(() =>
-            first(createClient(key).events.follow(), 1).then(String, ({ _tag }: { readonly _tag: string }) => _tag)
+            first(createClient({ url, key }).events.follow(), 1).then(
+              String,
+              ({ _tag }: { readonly _tag: string }) => _tag
+            )
           )
-          const error = yield* Effect.flip(Effect.provide(one, Client.layer({ baseUrl: url, apiKey: "wp_test" })))
+          const error = yield* Effect.flip(Effect.provide(one, Client.layer({ baseUrl: url, apiKey: key })))
           return [promise, HttpClientError.isHttpClientError(error) && error.reason._tag]
         })
         assert.deepStrictEqual(yield* ends(url), ["UnexpectedResponseError", "StatusCodeError"])
         assert.deepStrictEqual(yield* ends("nowhere"), ["ConnectionError", "InvalidUrlError"])
+        const withPassword = url.replace("//", "//me:secret@")
+        assert.deepStrictEqual(yield* ends(withPassword), ["ConnectionError", "InvalidUrlError"])
+        assert.deepStrictEqual(yield* ends(url, "wp_k€y"), ["InvalidArgumentError", "EncodeError"])
+        // The port of another protocol, which fetch blocks.
+        assert.deepStrictEqual(yield* ends("http://127.0.0.1:6000"), ["ConnectionError", "TransportError"])
       }).pipe(Effect.scoped)
   )
 

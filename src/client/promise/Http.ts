@@ -1,6 +1,7 @@
 import { Effect, Predicate } from "effect"
 import { positionHeader } from "../../domain/query/Position.ts"
 import { isIdempotent, patiently, secondsOf } from "../Retries.ts"
+import { isPortBlocked } from "../Sendable.ts"
 import type { Answered } from "./Call.ts"
 import { clientError, WaypostError } from "./Errors.ts"
 
@@ -51,7 +52,7 @@ const transient: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
 
 /** Whether a later attempt may succeed. */
 export const isTransient = (error: WaypostError) =>
-  error._tag === "ConnectionError" ||
+  (error._tag === "ConnectionError" && !isPortBlocked(error)) ||
   error._tag === "IdempotencyInProgressError" ||
   (error.status !== undefined && transient.has(error.status))
 

@@ -12,8 +12,9 @@ import * as Http from "./Http.ts"
 import { idempotencyKey } from "../IdempotencyKey.ts"
 import * as OwnWrites from "../OwnWrites.ts"
 import { needsKey } from "../Retries.ts"
+import { hasCredentials, isHeaderValue, messages } from "../Sendable.ts"
 import { routes } from "./Routes.ts"
-import { clientError, type WaypostError } from "./Errors.ts"
+import { type ClientError, clientError, type WaypostError } from "./Errors.ts"
 import type { Operations } from "./Types.ts"
 
 export { WaypostError } from "./WaypostError.ts"
@@ -50,16 +51,23 @@ export type RecordOf<
   Group extends { [G in keyof Operations]: "get" extends keyof Operations[G] ? G : never }[keyof Operations]
 > = Operations[Group] extends { readonly get: (...args: never) => PromiseLike<infer A> } ? A : never
 
+/** Why a client can send no request at all, if it cannot. */
+const problemOf = (url: string, base: string, key: string | undefined): ClientError | undefined => {
+  if (!/^https?:\/\//.test(base) || !URL.canParse(base)) {
+    return { _tag: "ConnectionError", message: `"${url}" is not a URL such as https://waypost.example.com`, url }
+  }
+  const parsed = new URL(base)
+  if (hasCredentials(parsed)) return { _tag: "ConnectionError", message: messages.credentials, url: parsed.origin }
+  return key === undefined || isHeaderValue(key) ? undefined : { _tag: "InvalidArgumentError", message: messages.key }
+}
+
 const make = ({ fetch = globalThis.fetch, key, url }: ClientOptions) => {
   const base = url.replace(/(?<!\/)\/+$/, "")
-  const isUrl = /^https?:\/\//.test(base) && URL.canParse(base)
+  const problem = problemOf(url, base, key)
   const writes = OwnWrites.make()
 
   const request = Effect.fnUntraced(function* (route: Route, args: Arguments) {
-    if (!isUrl) {
-      const message = `"${url}" is not a URL such as https://waypost.example.com`
-      return yield* Effect.fail(clientError({ _tag: "ConnectionError", message, url }))
-    }
+    if (problem !== undefined) return yield* Effect.fail(clientError(problem))
     const wrong = wrongIn(route, args)
     if (wrong !== undefined) return yield* Effect.fail(clientError({ _tag: "InvalidArgumentError", message: wrong }))
     const { body, options } = args
@@ -110,7 +118,7 @@ const make = ({ fetch = globalThis.fetch, key, url }: ClientOptions) => {
         request(listEvents, { uuids: [], body: undefined, query: { ...query, ...part }, options }),
         ({ data }) => data as Follow.Part<unknown>
       )
-    const isTransient = (error: WaypostError) => isUrl && Http.isTransient(error)
+    const isTransient = (error: WaypostError) => problem === undefined && Http.isTransient(error)
     return FollowedEvents.make({ read, isTransient }, query.after, callSite(), options?.signal)
   }
 

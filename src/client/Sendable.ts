@@ -1,0 +1,20 @@
+import { Option } from "effect"
+
+// What fetch never sends. It reports each of these like a connection that broke.
+
+/** Whether a URL has a user name or a password. */
+export const hasCredentials = ({ password, username }: URL): boolean => username !== "" || password !== ""
+
+const headersWith = Option.liftThrowable((value: string) => new Headers({ value }))
+
+/** Whether a header can have a value, which has no characters outside of Latin-1 and no line breaks. */
+export const isHeaderValue = (value: string): boolean => Option.isSome(headersWith(value))
+
+/** Whether the port belongs to another protocol, which Node says in the cause of the error. */
+export const isPortBlocked = (error: unknown): boolean =>
+  error instanceof Error && (error.message === "bad port" || isPortBlocked(error.cause))
+
+export const messages = {
+  credentials: "The URL of the service has a user name or a password, with which no request is sent",
+  key: "The API key has characters that no header can have"
+} as const
