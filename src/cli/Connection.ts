@@ -1,6 +1,7 @@
 import { Config, Effect, Layer, Option, Redacted } from "effect"
 import { Flag } from "effect/cli"
 import { Client } from "../client/Client.ts"
+import { hasCredentials, isHeaderValue, messages } from "../client/Sendable.ts"
 import { CommandError } from "./Failures.ts"
 
 /** The flags of commands that call a running service. */
@@ -35,10 +36,14 @@ export interface Input {
 }
 
 /** The address of the service, without the path of the API or a slash at the end. */
-export const baseUrlOf = (url: string) =>
-  /^https?:\/\//.test(url) && URL.canParse(url)
-    ? Effect.succeed(url.replace(/(?<!\/)\/+$/, "").replace(/\/v1$/, ""))
-    : Effect.fail(new CommandError({ message: `"${url}" is not a URL such as https://waypost.example.com` }))
+export const baseUrlOf = (url: string) => {
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+    return Effect.fail(new CommandError({ message: `"${url}" is not a URL such as https://waypost.example.com` }))
+  }
+  return hasCredentials(new URL(url))
+    ? Effect.fail(new CommandError({ message: `${messages.credentials}; the key is in WAYPOST_API_KEY` }))
+    : Effect.succeed(url.replace(/(?<!\/)\/+$/, "").replace(/\/v1$/, ""))
+}
 
 /** The key, if it is not empty. */
 export const keyOf = (key: Input["key"]) => Option.filter(key, (text) => Redacted.value(text) !== "")
@@ -53,6 +58,7 @@ export const resolve = Effect.fnUntraced(function* ({ key, url }: Input) {
         message: "An API key is required: set WAYPOST_API_KEY or pass --key. `waypost keys create` creates one"
       })
   )
+  if (!isHeaderValue(Redacted.value(apiKey))) return yield* new CommandError({ message: messages.key })
   return { baseUrl, apiKey }
 })
 

@@ -183,6 +183,12 @@ describe("waypost import and export", () => {
     assert.include(await errorAt(`https://${host}`), `${host} speaks http, not https`)
     assert.include(await errorAt("http://waypost.invalid"), "The host waypost.invalid is unknown")
     assert.include(await errorAt("http://127.0.0.1:1"), "The connection to http://127.0.0.1:1 failed: bad port")
+    assert.strictEqual(
+      await errorAt(`http://user:word@${host}`),
+      "The URL of the service has a user name or a password, with which no request is sent; the key is in WAYPOST_API_KEY\n"
+    )
+    const { err } = await waypost(["list", "locations"], { ...env, WAYPOST_API_KEY: "wp_…" })
+    assert.strictEqual(err, "The API key has characters that no header can have\n")
   })
 
   it.each(["/", "/v1", "/v1/"])("the address may end with %s", async (end) => {
