@@ -1,6 +1,6 @@
 import { Schema, Struct } from "effect"
 import type { Permission } from "../keys/Permission.ts"
-import { relationKinds } from "../write/Relations.ts"
+import { type RelationKind, relationKinds } from "../write/Relations.ts"
 
 /** The types of record that have references, a past and mirrors, and the permission to read each. */
 export const managedPermissions = {
@@ -52,6 +52,9 @@ export type RecordKind = keyof typeof typeOfKind
 
 /** The paths of relations, and the type of the records that they add and remove. */
 export const relations = Struct.pick(typeOfKind, relationKinds)
+
+/** Whether a reader of these types sees the records that a relation adds and removes. */
+export const seesRelation = (visible: ReadonlySet<RecordType>, path: RelationKind) => visible.has(relations[path])
 
 /** The types of record that a key with these permissions sees. */
 export const visibleTo = (permissions: ReadonlySet<Permission>): ReadonlySet<RecordType> =>

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Api } from "../../api/Api.ts"
 import { CurrentApiKey } from "../../api/Authorization.ts"
+import { visibleTo } from "../../domain/changes/RecordType.ts"
 import type { Entity, Permission } from "../../domain/keys/Permission.ts"
 import { limits, type PlanId, type PlanMode, type PlanResource } from "../../domain/plans/Plan.ts"
 import * as Filter from "../../domain/query/Filter.ts"
@@ -102,7 +103,13 @@ export const layer = HandlerGroup.group(
       .handleAll({
         get: ({ params: { uuid } }) => Envelope.one(Effect.andThen(readable(uuid), plans.get(uuid))),
         changes: ({ params: { uuid }, query: { kind, limit = defaults.limit, page = defaults.page } }) =>
-          Envelope.page(Effect.andThen(readable(uuid), plans.changes(uuid, { kind, limit, page }))),
+          Envelope.page(
+            Effect.gen(function* () {
+              yield* readable(uuid)
+              const visible = visibleTo((yield* CurrentApiKey).permissions)
+              return yield* plans.changes(uuid, { kind, limit, page, visible })
+            })
+          ),
         apply: ({ params: { uuid }, payload: { force = false }, request }) =>
           Effect.gen(function* () {
             const facts = yield* writable(uuid, request)

@@ -12,6 +12,8 @@ import {
   type PlanMode,
   type PlanResource
 } from "../../domain/plans/Plan.ts"
+import { type RecordType, seesRelation } from "../../domain/changes/RecordType.ts"
+import { relationKinds } from "../../domain/write/Relations.ts"
 import type { Condition } from "../../domain/query/FilterConditions.ts"
 import type { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import * as Written from "../../domain/write/Written.ts"
@@ -60,6 +62,8 @@ interface ChangesRequest {
   readonly kind?: string | undefined
   readonly limit: number
   readonly page: number
+  /** The types that the reader sees. */
+  readonly visible: ReadonlySet<RecordType>
 }
 
 /** The plans, in PostgreSQL. */
@@ -162,7 +166,7 @@ export class Plans extends Context.Service<
         )
       })
 
-      const changes = Effect.fnUntraced(function* (uuid: PlanId, { kind, limit, page }: ChangesRequest) {
+      const changes = Effect.fnUntraced(function* (uuid: PlanId, { kind, limit, page, visible }: ChangesRequest) {
         const chosen = sql`p.plan = ${uuid}::uuid and ${kind === undefined ? sql`p.kind <> 'unchanged'` : sql`p.kind = ${kind}::text`}`
         const [row] = yield* Effect.orDie(pooled<{
           readonly total: number
@@ -171,7 +175,7 @@ export class Plans extends Context.Service<
           select (select count(*)::int from plan_rows p where ${chosen}) as total,
             (select case when octet_length(json) <= ${sql.literal(String(maxBytes))} then json end from (
               select '[' || coalesce(string_agg(json, ',' order by place), '') || ']' as json from (
-                select p.place, ${changeJson} as json from plan_rows p where ${chosen}
+                select p.place, ${changeJson(visible)} as json from plan_rows p where ${chosen}
                   order by p.place limit ${limit}::bigint offset ${(page - 1) * limit}::bigint) page) whole) as json`)
         const { json, total } = row!
         return { data: json ?? (yield* Effect.die(tooMuch(limit))), pagination: pagination(limit, page, total) }
@@ -201,5 +205,15 @@ const planJson = sql`json_strip_nulls(json_build_object('uuid', p.uuid, 'resourc
   'expiresAt', ${timestampJson(sql`(p.created_at + make_interval(hours => ${limits.hours}::int))`)},
   'appliedAt', ${timestampJson(sql`p.applied_at`)}))::text`
 
-const changeJson = sql`json_strip_nulls(json_build_object('key', p.key, 'kind', p.kind, 'uuid', p.record, 'row', p.row,
-  'changes', p.changes, 'issues', p.issues))::text`
+/** What a reader of these types sees of a row. */
+const changeJson = (visible: ReadonlySet<RecordType>) => {
+  const hidden = relationKinds.filter((path) => !seesRelation(visible, path))
+  const changes =
+    hidden.length === 0
+      ? sql`p.changes`
+      : sql`(select coalesce(jsonb_agg(entry order by listed.place), '[]')
+          from jsonb_array_elements(p.changes) with ordinality listed (entry, place)
+          where entry->>'path' <> all (${hidden}::text[]))`
+  return sql`json_strip_nulls(json_build_object('key', p.key, 'kind', p.kind, 'uuid', p.record, 'row', p.row,
+    'changes', ${changes}, 'issues', p.issues))::text`
+}

@@ -1,5 +1,5 @@
 import type { Event } from "../../domain/changes/Event.ts"
-import { type RecordType, relations } from "../../domain/changes/RecordType.ts"
+import { type RecordType, relations, seesRelation } from "../../domain/changes/RecordType.ts"
 import type { StoredEvent } from "../../repositories/changes/EventLog.ts"
 import { type Encoded, encodedOf } from "../../domain/schema/Encoded.ts"
 import { changesOf } from "../../repositories/changes/EventValues.ts"
@@ -15,7 +15,7 @@ const isOnlyLinks = ({ action, after, before }: StoredEvent, links: ReadonlyArra
 /** The links of an event that a reader of these types sees; none if nothing of the event is left. */
 const visibleLinks = (event: StoredEvent, visible: ReadonlySet<RecordType>) => {
   const all = event.links ?? []
-  const links = all.filter(({ path }) => visible.has(relations[path]))
+  const links = all.filter(({ path }) => seesRelation(visible, path))
   const hasNothing = links.length < all.length && isOnlyLinks(event, links)
   return !visible.has(event.type) || hasNothing ? undefined : links
 }

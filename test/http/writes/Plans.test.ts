@@ -770,6 +770,44 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
     })
   )
 
+  it.effect("changes show the locations and groups of a record to keys that read these", () =>
+    Effect.gen(function* () {
+      const [location] = yield* branches([{ identifier: unique("seen") }])
+      const group = yield* made("groups", { name: unique("Seen") })
+      const usernames = [unique("seen"), unique("seen")]
+      yield* Effect.forEach(usernames, (username) => made("users", { username, email: `${username}@example.com` }))
+      const [both, related] = usernames
+      const { uuid } = (yield* plan("resource=users", [
+        { username: both, firstName: "Anna", locations: [location], groups: [group] },
+        { username: related, locations: [location] }
+      ])).body.data
+      const name = { path: "firstName", after: "Anna" }
+      const locations = { path: "locations", added: [location], removed: [] }
+      const groups = { path: "groups", added: [group], removed: [] }
+      for (const [permissions, shown] of [
+        [
+          ["read:users", "read:locations", "read:groups"],
+          [[name, locations, groups], [locations]]
+        ],
+        [
+          ["read:users", "read:groups"],
+          [[name, groups], []]
+        ],
+        [["read:users"], [[name], []]]
+      ] as const) {
+        const key = yield* keyWith(...permissions)
+        const { body } = yield* send("GET", `/v1/plans/${uuid}/changes`, { key })
+        assert.deepStrictEqual(
+          body.data.map(({ changes, key }: Fields) => [key, changes]),
+          [
+            [both, shown[0]],
+            [related, shown[1]]
+          ]
+        )
+      }
+    })
+  )
+
   it.effect("products and posts are planned by identifier and slug", () =>
     Effect.gen(function* () {
       const identifier = unique("product")
