@@ -15,7 +15,7 @@ export interface Relations {
     member: RelationKind,
     uuids: ReadonlyArray<string>
   ) => Effect.Effect<ReadonlyArray<string>, SqlError.SqlError>
-  /** What sets would add to those of records, and remove from them. */
+  /** What the first of some sets would add to those of records, and remove from them: as many as have a limited number of uuids. */
   readonly differing: (
     member: RelationKind,
     sets: ReadonlyArray<RelationSet>
@@ -48,12 +48,15 @@ interface LinkNames {
   readonly member: string
 }
 
-/** Sets as rows of `sets`, with their `owner` and their `members`. */
+/** Sets as rows of `sets`, with their `owner`, their `members` and their `place`. */
 const rowsOf = (sets: ReadonlyArray<RelationSet>): Fragment =>
-  sql`jsonb_to_recordset(${JSON.stringify(sets.map(({ members, uuid }) => ({ owner: uuid, members })))}::jsonb)
-    as sets (owner uuid, members uuid[])`
+  sql`rows from (jsonb_to_recordset(${JSON.stringify(sets.map(({ members, uuid }) => ({ owner: uuid, members })))}::jsonb)
+    as (owner uuid, members uuid[])) with ordinality as sets (owner, members, place)`
 
-/** The difference of sets from what records are linked with in a join table. */
+/** How many uuids the differences of several sets have together. */
+const maxDiffering = 100_000
+
+/** The differences of the first sets from what records are linked with in a join table; the first one may have any number of uuids. */
 export const linkDifferences = (names: LinkNames, sets: ReadonlyArray<RelationSet>): Fragment => {
   const current = sql`select t.${sql.literal(names.member)} as member from ${sql.literal(names.table)} t
     where t.${sql.literal(names.owner)} = owner`
@@ -61,8 +64,13 @@ export const linkDifferences = (names: LinkNames, sets: ReadonlyArray<RelationSe
   const listed = (difference: Fragment) =>
     sql`array(select member::text from (${difference}) difference order by member)`
   return sql`
-    select owner::text as uuid, ${listed(sql`${sent} except ${current}`)} as added,
-      ${listed(sql`${current} except ${sent}`)} as removed from ${rowsOf(sets)}`
+    select uuid, added, removed from (
+      select owner::text as uuid, place, added, removed,
+        row_number() over next = 1 or sum(cardinality(added) + cardinality(removed)) over next <= ${sql.literal(String(maxDiffering))} as is_taken
+      from ${rowsOf(sets)}, lateral (
+        select ${listed(sql`${sent} except ${current}`)} as added, ${listed(sql`${current} except ${sent}`)} as removed offset 0
+      ) difference window next as (order by place)
+    ) differences where is_taken order by place`
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Sql } from "postgres"
 import { assert, describe, it } from "vitest"
 import { flood } from "../support/proofs/BodyFlood.ts"
 import { report } from "../support/proofs/Figures.ts"
@@ -21,7 +22,22 @@ interface Attack {
   readonly path: string
   readonly type: string
   readonly bodies: (uuids: ReadonlyArray<string>) => ReadonlyArray<Buffer>
+  /** Fills the tables that the requests are about, except locations. */
+  readonly fill?: (sql: Sql) => Promise<unknown>
 }
+
+const posts = 50
+
+/** Adds posts of 2 MB, `large-1` and so on. */
+const largePosts = (sql: Sql) => sql`
+  insert into posts (uuid, slug, type, status, translations, audience, pinned)
+    select uuidv7(), 'large-' || i, 'news', 'draft', jsonb_agg(jsonb_build_object(
+      'locale', locale, 'title', 'Large', 'body', repeat('&amp;', 40000)) order by locale), '{}', false
+    from generate_series(1, ${posts}) i, unnest('{da,de,en,es,fi,fr,it,nl,pl,sv}'::text[]) locale group by i`
+
+const pinned = Array.from({ length: posts }, (_, number) =>
+  JSON.stringify({ slug: `large-${number + 1}`, pinned: true })
+).join("\n")
 
 const large = (letter: string) =>
   Object.fromEntries([1, 2, 3, 4, 5, 6, 7].map((number) => [`extraDna${number}`, letter.repeat(1000)]))
@@ -46,6 +62,13 @@ const attacks: Readonly<Record<string, Attack>> = {
     path: "/v1/plans?resource=locations",
     type: "application/x-ndjson",
     bodies: () => [Buffer.from(rows(25_000, "planned"))]
+  },
+  "plans that change posts of 2 MB": {
+    connections: 6,
+    path: "/v1/plans?resource=posts",
+    type: "application/x-ndjson",
+    bodies: () => [Buffer.from(pinned)],
+    fill: largePosts
   }
 }
 
@@ -53,12 +76,14 @@ describe("many records of one key", () => {
   it.for(Object.entries(attacks))(
     "%s leave other keys their reads and writes",
     { timeout: 120_000 },
-    async ([, { bodies, connections, path, type }], ctx) => {
+    async ([, { bodies, connections, fill, path, type }], ctx) => {
       await using running = await Running.start()
       const uuids = await Running.locations(running.sql, 1001)
+      await fill?.(running.sql)
       // The neighbour writes the last one.
       const sent = bodies(uuids.toSorted().slice(0, 1000))
-      const key = await keyWith(running, "read:locations", "create:locations", "update:locations")
+      const permissions = ["locations", "posts"].flatMap((name) => [`read:${name}`, `create:${name}`, `update:${name}`])
+      const key = await keyWith(running, ...permissions)
       const url = `${running.url}${path}`
       const attack = () => flood({ url, key, type, connections, seconds, removeWith: running.key }, sent)
       const { alone, during, peak, result } = await besideAttack(running, attack)

@@ -80,7 +80,7 @@ export const make = (pooled: SqlClient.SqlClient) => {
     return row!
   })
 
-  /** What sets would add to those of records, and remove from them. */
+  /** What the first of some sets would add to those of records, and remove from them. */
   const differing = (owner: RelationKind, member: RelationKind, sets: ReadonlyArray<RelationSet>) =>
     pooled<RelationDifference>`${linkDifferences(linkNames(owner, member), sets)}`
 

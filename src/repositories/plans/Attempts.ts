@@ -1,15 +1,16 @@
-import { Effect } from "effect"
+import { Array as Arr, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Entry } from "../../domain/changes/Event.ts"
 import type { Outcome } from "../../domain/write/Bulk.ts"
 import { make as surround, Surrounding } from "../../domain/write/SurroundingTransaction.ts"
-import type { Comparison, Trial, Tried } from "../../sql/batch/BatchTypes.ts"
+import type { Comparison, Trial } from "../../sql/batch/BatchTypes.ts"
 import { trialSetting } from "../../sql/ChangeSetting.ts"
 import { rolledBack } from "../../sql/RolledBack.ts"
 import { locksRelations, run } from "../bulk/Bulk.ts"
-import type { DecodedOperation } from "../bulk/Decoding.ts"
+import { type DecodedOperation, decodeEach } from "../bulk/Decoding.ts"
 import type { BulkResource } from "../bulk/Resource.ts"
-import * as Statements from "./PlanStatements.ts"
+import * as Records from "./PlanRecords.ts"
+import type { Found } from "./PlanStatements.ts"
 import { issuesOf, leaves, setOf } from "./RowForms.ts"
 
 /** Begins a trial; none for a resource whose writes can only be tried by writing. */
@@ -22,8 +23,21 @@ export interface Prepared {
   readonly key: string
   readonly compared: string
   readonly data: unknown
-  readonly found: Statements.Found | undefined
+  readonly found: Found | undefined
   readonly operation: DecodedOperation
+}
+
+/** Rows that are compared together, with what they are compared with. */
+interface Compared {
+  readonly rows: ReadonlyArray<Prepared>
+  /** The JSON of the members of their records that are written, by uuid. */
+  readonly before: ReadonlyMap<string, string | null>
+  /** What they change of the relations of their records, by the places of the rows. */
+  readonly relations: ReadonlyMap<number, ReadonlyArray<Entry>>
+  /** Whether they write rows of join tables. */
+  readonly locks: boolean
+  /** How many bytes their records have. */
+  readonly bytes: number
 }
 
 /** What rows would do: computed where that can be, and otherwise found by doing it without its log and undoing it. */
@@ -35,77 +49,76 @@ export const make = (
 ) => {
   const { batch } = resource
 
-  /** The JSON of the members that are written, by the uuid of the record. */
-  const membersOf = (uuids: ReadonlyArray<string>) =>
-    uuids.length === 0
-      ? Effect.succeed(new Map<string, string>())
-      : Effect.map(
-          Statements.read(pooled, comparison, uuids),
-          (rows) => new Map(rows.map(({ json, uuid }) => [uuid, json]))
-        )
-
-  /** What rows change of the relations of their records, by the places of the rows. */
-  const relationsOf = Effect.fnUntraced(function* (prepared: ReadonlyArray<Prepared>) {
-    const changes = new Map<number, Array<Entry>>()
+  /** The first rows, as many as are compared together. */
+  const first = Effect.fnUntraced(function* (prepared: ReadonlyArray<Prepared>) {
+    const uuids = prepared.flatMap(({ found }) => found?.uuid ?? [])
+    const records = uuids.length === 0 ? [] : yield* Records.readFirst(pooled, comparison, uuids)
+    const before = new Map(records.map(({ json, uuid }) => [uuid, json]))
+    let rows = Arr.takeWhile(prepared, ({ found }) => !found?.uuid || before.has(found.uuid))
+    const relations = new Map<number, Array<Entry>>()
     for (const member of batch.relations) {
-      const sets = prepared.flatMap(({ found, operation, place }) => {
-        const members = setOf(operation, member)
-        return members === undefined ? [] : [{ place, uuid: found?.uuid, members }]
+      const sets = rows.flatMap((row) => {
+        const members = setOf(row.operation, member)
+        return members === undefined ? [] : [{ row, uuid: row.found?.uuid, members }]
       })
       const known = sets.flatMap(({ members, uuid }) => (uuid ? [{ members, uuid }] : []))
-      const rows = known.length === 0 ? [] : yield* batch.differing(member, known)
-      const differences = new Map(rows.map((row) => [row.uuid, row]))
-      for (const { members, place, uuid } of sets) {
+      const differing = known.length === 0 ? [] : yield* batch.differing(member, known)
+      const differences = new Map(differing.map((difference) => [difference.uuid, difference]))
+      const unread = sets.find(({ uuid }) => uuid && !differences.has(uuid))?.row
+      if (unread !== undefined) rows = Arr.takeWhile(rows, (row) => row !== unread)
+      for (const { members, row, uuid } of sets) {
         const { added, removed } = differences.get(uuid ?? "") ?? { added: members, removed: [] }
         if (added.length + removed.length === 0) continue
-        changes.set(place, [...(changes.get(place) ?? []), { path: member, added, removed }])
+        relations.set(row.place, [...(relations.get(row.place) ?? []), { path: member, added, removed }])
       }
     }
-    return changes
+    const locks = locksRelations(batch, { operations: rows.map(({ operation }) => operation) })
+    const bytes = records.reduce((sum, { json }) => sum + (json?.length ?? 0), 0)
+    return { rows, before, relations, locks, bytes } satisfies Compared
   })
 
   const staged = (
     { compared, data, found, key, place, row }: Prepared,
-    { error, uuid }: Outcome,
-    tried: ReadonlyMap<string, Tried>,
-    relations: ReadonlyArray<Entry>
+    { error }: Outcome,
+    after: string | undefined,
+    { before, relations }: Compared
   ) => {
     const base = { place, row, key, compared, record: found?.uuid ?? undefined, editedAt: found?.editedAt ?? undefined }
     if (error !== undefined) return { ...base, kind: "refused" as const, changes: [], issues: issuesOf(error) }
-    const written = uuid === undefined ? undefined : tried.get(uuid)
-    if (written === undefined) return { ...base, kind: "unchanged" as const, changes: [] }
-    const changes = [...leaves(written.before, written.after), ...relations]
+    if (after === undefined) return { ...base, kind: "unchanged" as const, changes: [] }
+    const changes = [...leaves(before.get(found?.uuid ?? ""), after), ...(relations.get(place) ?? [])]
     return { ...base, kind: found === undefined ? ("create" as const) : ("update" as const), data, changes }
   }
 
-  return Effect.fnUntraced(function* (prepared: ReadonlyArray<Prepared>, begin: Begin) {
-    const operations = prepared.map(({ operation }) => operation)
-    const locks = locksRelations(batch, { operations })
+  const attempt = Effect.fnUntraced(function* (compared: Compared, begin: Begin) {
+    const { locks, rows } = compared
+    const operations = rows.map(({ operation }) => operation)
     // A transaction that is repeated begins another trial.
-    const attempt = Effect.gen(function* () {
+    const write = Effect.gen(function* () {
       const trial = locks ? undefined : begin?.()
       yield* pooled`select ${trialSetting}`
       const outcomes = yield* run(pooled, { ...resource, batch: { ...batch, ...trial } }, { operations, requestId })
       const all = outcomes.all()
-      const tried = new Map(trial?.tried)
+      const after = new Map(trial?.tried)
       const written = all.flatMap(({ index, uuid }) =>
-        uuid !== undefined && outcomes.isChanged(index) && !tried.has(uuid) ? [uuid] : []
+        uuid !== undefined && outcomes.isChanged(index) && !after.has(uuid) ? [uuid] : []
       )
-      for (const [uuid, after] of yield* membersOf(written)) tried.set(uuid, { after })
-      return { outcomes: all, tried }
+      // They have the bytes that were read before, and what the rows add.
+      const records = written.length === 0 ? [] : yield* Records.read(pooled, comparison, written)
+      for (const { json, uuid } of records) after.set(uuid, json)
+      return { outcomes: all, after }
     })
     const undone = locks
-      ? rolledBack(pooled, attempt, (ended) => batch.transaction(ended, { locks }))
-      : rolledBack(pooled, attempt)
-    const { outcomes, tried } = yield* undone.pipe(
+      ? rolledBack(pooled, write, (ended) => batch.transaction(ended, { locks }))
+      : rolledBack(pooled, write)
+    const { after, outcomes } = yield* undone.pipe(
       Effect.provideService(Surrounding, surround()),
       Effect.catch(Effect.die)
     )
-    const withoutBefore = prepared.flatMap(({ found }) =>
-      found?.uuid && tried.has(found.uuid) && tried.get(found.uuid)!.before === undefined ? [found.uuid] : []
+    return yield* decodeEach(Arr.zip(rows, outcomes), ([row, outcome]) =>
+      staged(row, outcome, after.get(outcome.uuid ?? ""), compared)
     )
-    for (const [uuid, before] of yield* membersOf(withoutBefore)) tried.set(uuid, { ...tried.get(uuid)!, before })
-    const relations = yield* relationsOf(prepared)
-    return prepared.map((one, index) => staged(one, outcomes[index]!, tried, relations.get(one.place) ?? []))
   })
+
+  return { first, attempt }
 }

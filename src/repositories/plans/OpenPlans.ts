@@ -43,6 +43,9 @@ export const make = (pooled: SqlClient.SqlClient, isLive: Fragment) => {
     if (open!.plans >= limits.live || open!.bytes + bytes > limits.liveBytes) return yield* tooManyOpen
   })
 
+  /** The same for a plan of so many bytes, beside those that are ready. */
+  const checkBytes = (uuid: PlanId, owner: string, bytes: number) => checkOpen(uuid, owner, bytes, false)
+
   const begin = Effect.fnUntraced(function* (uuid: PlanId, { mode, owner, resource }: NewPlan) {
     yield* checkOpen(uuid, owner, 0, true)
     yield* Effect.orDie(pooled`
@@ -56,7 +59,7 @@ export const make = (pooled: SqlClient.SqlClient, isLive: Fragment) => {
   const finish = Effect.fnUntraced(
     function* (uuid: PlanId, owner: string, { bytes, counts, guards, options }: Finished) {
       yield* pooled`select pg_advisory_xact_lock(hashtext('waypost plans'), hashtext(${owner}))`
-      yield* checkOpen(uuid, owner, bytes, false)
+      yield* checkBytes(uuid, owner, bytes)
       yield* pooled`
         update plans set is_ready = true, bytes = ${bytes}::bigint, counts = ${JSON.stringify(counts)}::jsonb,
           guards = ${JSON.stringify(guards)}::jsonb, options = options || ${JSON.stringify(options)}::jsonb where uuid = ${uuid}::uuid`
@@ -64,7 +67,7 @@ export const make = (pooled: SqlClient.SqlClient, isLive: Fragment) => {
     (write) => transaction(pooled, write)
   )
 
-  return { begin, finish }
+  return { begin, checkBytes, finish }
 }
 
 const tooManyOpen = InvalidRequestError.of([

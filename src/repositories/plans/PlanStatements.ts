@@ -5,8 +5,9 @@ import { type Counts, type PlanId, PlanKind } from "../../domain/plans/Plan.ts"
 import type { Issue } from "../../domain/write/RequestErrors.ts"
 import type { Entry } from "../../domain/changes/Event.ts"
 import type { Comparison, Deletions } from "../../sql/batch/BatchTypes.ts"
-import { type Fragment, sql } from "../../sql/Fragment.ts"
+import { sql } from "../../sql/Fragment.ts"
 import { isEvent } from "../changes/EventPages.ts"
+import { byteLimit } from "./PlanRecords.ts"
 
 /** A row of a file: the record, or why it could not be read. */
 export interface FileRow {
@@ -49,43 +50,6 @@ export const find = (
   select named.place, (${compared(sql`named.key`)})::text as compared, t.uuid::text as uuid, t.edited_at::text as "editedAt", ${where(filter)} as "isWithin"
   from jsonb_to_recordset(${JSON.stringify(keys.map(({ key, place }) => ({ key, place })))}::jsonb) as named (place int, key text)
   left join ${table} t on ${compared(key)} = ${compared(sql`named.key`)}`
-
-/** The members of records, by their uuids. */
-export const read = (pooled: SqlClient.SqlClient, { json, table }: Comparison, uuids: ReadonlyArray<string>) =>
-  pooled<{ readonly uuid: string; readonly json: string }>`
-    select t.uuid::text as uuid, ${json} as json from ${table} t where t.uuid = any (${uuids}::uuid[])`
-
-/** A record that no row of a plan names. */
-export interface Unnamed {
-  readonly uuid: string
-  readonly key: string
-  readonly compared: string
-  readonly createdAt: string
-  readonly editedAt: string
-  readonly json: string
-}
-
-interface UnnamedRequest {
-  readonly filter: ReadonlyArray<Condition>
-  readonly plan: PlanId
-  readonly after: Unnamed | undefined
-  readonly limit: number
-  /** Which records are selected. */
-  readonly part: Fragment
-}
-
-/** Records of a part that no row of the plan names, those created last first. */
-export const unnamed = (
-  pooled: SqlClient.SqlClient,
-  { compared, json, key, table, where }: Comparison,
-  { after, filter, limit, part, plan }: UnnamedRequest
-) => pooled<Unnamed>`
-  select t.uuid::text as uuid, ${key} as key, (${compared(key)})::text as compared, t.created_at::text as "createdAt",
-    t.edited_at::text as "editedAt", ${json} as json
-  from ${table} t where ${where(filter)} and ${part}
-    and ${after === undefined ? sql`true` : sql`(t.created_at, t.uuid) < (${after.createdAt}::timestamptz, ${after.uuid}::uuid)`}
-    and not exists (select from plan_rows p where p.plan = ${plan}::uuid and p.record = t.uuid)
-  order by t.created_at desc, t.uuid desc limit ${limit}::int`
 
 /** How many deletions one statement refuses. */
 const refusedAtOnce = 5000
@@ -185,8 +149,13 @@ export interface PlannedWrite {
   readonly data: unknown
 }
 
-/** What a plan writes, in its order. */
-export const writes = (pooled: SqlClient.SqlClient, plan: PlanId, after: number, limit: number) => pooled<PlannedWrite>`
-  select place, key, kind, record::text as record, data from plan_rows
-    where plan = ${plan}::uuid and place > ${after}::int and kind in ('create', 'update', 'delete')
-    order by place limit ${limit}::int`
+/** What a plan writes next, in its order. */
+export const writes = (pooled: SqlClient.SqlClient, plan: PlanId, after: number, count: number) => pooled<PlannedWrite>`
+  select place, key, kind, record::text as record, data from (
+    select *, row_number() over next = 1 or sum(coalesce(octet_length(data::text), 0)) over next <= ${byteLimit} as is_taken
+    from (
+      select place, key, kind, record, data from plan_rows
+        where plan = ${plan}::uuid and place > ${after}::int and kind in ('create', 'update', 'delete')
+        order by place limit ${count}::int
+    ) following window next as (order by place)
+  ) sized where is_taken order by place`

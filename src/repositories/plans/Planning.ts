@@ -1,19 +1,20 @@
-import { Effect, Result, Stream } from "effect"
-import type { SqlClient } from "effect/sql"
+import { Effect, Result, Semaphore, Stream } from "effect"
 import { type Json, memberOf } from "../../domain/files/Json.ts"
 import type { Permission } from "../../domain/keys/Permission.ts"
 import { limits, type PlanId } from "../../domain/plans/Plan.ts"
 import type { Condition } from "../../domain/query/FilterConditions.ts"
 import { noPrecondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError, type Issue } from "../../domain/write/RequestErrors.ts"
-import { Surrounding } from "../../domain/write/SurroundingTransaction.ts"
 import type { Comparison } from "../../sql/batch/BatchTypes.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { locksRelations } from "../bulk/Bulk.ts"
 import { type DecodedOperation, decodeEach } from "../bulk/Decoding.ts"
 import type { BulkResource } from "../bulk/Resource.ts"
 import * as Attempts from "./Attempts.ts"
-import { duplicate, leaves, outsideFilter, textOf, without } from "./RowForms.ts"
+import type { Connections } from "./Connections.ts"
+import * as FileChunks from "./FileChunks.ts"
+import { duplicate, leaves, lengthOf, outsideFilter, textOf, without } from "./RowForms.ts"
+import * as Records from "./PlanRecords.ts"
 import * as Statements from "./PlanStatements.ts"
 
 export interface Options {
@@ -24,6 +25,8 @@ export interface Options {
   readonly requestId: string
   /** What an operation needs in addition to the permissions of the plan. */
   readonly demandsOf: (operation: DecodedOperation) => ReadonlyArray<Permission>
+  /** Fails if the plans of the key have too many bytes with those that are staged. */
+  readonly checkBytes: (staged: number) => Effect.Effect<void, InvalidRequestError>
 }
 
 /** A row whose key is known. */
@@ -34,26 +37,28 @@ interface Keyed {
   readonly data: Result.Result<Json, ReadonlyArray<Issue>>
 }
 
-/** Rows that are compared together, and how many such chunks at once. */
-const chunk = 500
-const concurrency = 2
+/** Rows and records that have more bytes are compared and stored one chunk at a time, because they are in memory several times. */
+const largeBytes = 2 * 1024 ** 2
 
 /** The deletions of a plan that leaves the records which no row names. */
-export const noDeletions = { rows: 0, bytes: 0, refused: 0 }
+export const noDeletions = { rows: 0, refused: 0 }
 
 /** Compares a file with a collection, and stores what would change. Nothing else is written. */
 export const make = (
-  pooled: SqlClient.SqlClient,
+  { concurrency, largePages, pooled }: Connections,
   resource: BulkResource,
   comparison: Comparison,
-  { demandsOf, filter, ignore, plan, requestId }: Options
+  { checkBytes, demandsOf, filter, ignore, plan, requestId }: Options
 ) => {
   const { batch, create, patch } = resource
-  const attempt = Attempts.make(pooled, resource, comparison, requestId)
+  const { attempt, first } = Attempts.make(pooled, resource, comparison, requestId)
   const member = batch.key!
   const rowsByKey = new Map<string, number>()
   const demanded = new Set<Permission>()
+  const oneLarge = Semaphore.makeUnsafe(1)
   let places = 0
+  let staged = 0
+  let checked = 0
   let unreadable: number | undefined
 
   /** The key of a record; a record without a valid one has all issues of its creation. */
@@ -68,7 +73,7 @@ export const make = (
   }
 
   /** Finds the records of the rows and decodes what they change; `refused` are those that cannot. */
-  const prepare = Effect.fnUntraced(function* (rows: ReadonlyArray<Statements.FileRow>) {
+  const prepare = Effect.fnUntraced(function* ({ length, rows }: FileChunks.FileChunk) {
     const refused: Array<Statements.StagedRow> = []
     const refuse = (
       {
@@ -102,8 +107,8 @@ export const make = (
     yield* decodeEach(keyed, ({ data, key, place, row }) => {
       const at = byPlace.get(place)!
       const found = at.uuid === null ? undefined : at
-      const first = rowsByKey.get(at.compared)
-      if (first !== undefined) return refuse({ place, row, found }, key, [duplicate(member, first, row)])
+      const earlier = rowsByKey.get(at.compared)
+      if (earlier !== undefined) return refuse({ place, row, found }, key, [duplicate(member, earlier, row)])
       rowsByKey.set(at.compared, row)
       if (Result.isFailure(data)) return refuse({ place, row, found }, key, data.failure)
       if (found?.isWithin === false) return refuse({ place, row, found }, key, [outsideFilter(member)])
@@ -116,25 +121,44 @@ export const make = (
           : { op: "update", uuid: found.uuid!, payload: decoded.success, precondition: noPrecondition }
       prepared.push({ place, row, key, compared: at.compared, data: sent, found, operation })
     })
-    return { prepared, refused }
+    return { length, prepared, refused }
+  })
+
+  /** Stores rows, and counts the bytes of their changes. */
+  const stage = Effect.fnUntraced(function* (rows: ReadonlyArray<Statements.StagedRow>) {
+    if (rows.length === 0) return
+    staged += rows.reduce((bytes, { changes }) => bytes + lengthOf(changes), 0)
+    if (staged - checked > largeBytes) {
+      checked = staged
+      yield* checkBytes(staged)
+    }
+    yield* Statements.stage(pooled, plan, rows)
   })
 
   const compare = Effect.fnUntraced(function* (
-    { prepared, refused }: Effect.Success<ReturnType<typeof prepare>>,
+    { length, prepared, refused }: Effect.Success<ReturnType<typeof prepare>>,
     begin: Attempts.Begin
   ) {
-    const rows = prepared.length === 0 ? [] : yield* attempt(prepared, begin)
-    yield* Statements.stage(pooled, plan, [...refused, ...rows])
+    yield* stage(refused)
+    for (let rest = prepared; rest.length > 0;) {
+      const compared = yield* first(rest)
+      const part = Effect.flatMap(attempt(compared, begin), stage)
+      const isLarge = compared.bytes + length > largeBytes
+      // A write of members may wait for others for long, with all that it has.
+      yield* isLarge ? oneLarge.withPermit(compared.locks ? part : largePages(part)) : part
+      rest = rest.slice(compared.rows.length)
+    }
     for (const { operation } of prepared) for (const permission of demandsOf(operation)) demanded.add(permission)
     return prepared.some(({ operation }) => locksRelations(batch, { operations: [operation] }))
   })
 
-  /** Stages the deletions of the records of a part that no row names, and counts them and the bytes of these records. */
-  const stagePart = Effect.fnUntraced(function* (part: Fragment, staged: { rows: number; bytes: number }) {
-    let last: Statements.Unnamed | undefined
-    for (let isMore = true; isMore;) {
-      const records = yield* Statements.unnamed(pooled, comparison, { filter, plan, part, after: last, limit: chunk })
-      const rows = records.map(({ compared, editedAt, json, key, uuid }): Statements.StagedRow => ({
+  /** Stages the deletions of the records of a part that no row names, and counts them. */
+  const stagePart = Effect.fnUntraced(function* (part: Fragment, deletions: { rows: number }) {
+    let last: Records.Unnamed | undefined
+    do {
+      const request = { filter, plan, part, after: last, limit: FileChunks.maxRows }
+      const records = yield* Records.unnamed(pooled, comparison, request)
+      const rows = yield* decodeEach(records, ({ compared, editedAt, json, key, uuid }): Statements.StagedRow => ({
         place: places++,
         key,
         compared,
@@ -143,30 +167,27 @@ export const make = (
         editedAt,
         changes: leaves(json, undefined)
       }))
-      staged.rows += rows.length
-      staged.bytes += records.reduce((bytes, { json }) => bytes + json.length, 0)
-      if (staged.rows > limits.rows) return yield* tooManyDeletions
-      if (rows.length > 0) yield* Statements.stage(pooled, plan, rows)
+      deletions.rows += rows.length
+      if (deletions.rows > limits.rows) return yield* tooManyDeletions
+      yield* stage(rows)
       last = records.at(-1)
-      isMore = rows.length === chunk
-    }
+    } while (last?.isFollowed)
   })
 
   /**
-   * Deletions of the records that no row names, the bytes of these records, and how many of the deletions are refused; none if it is
-   * not known which record a row names.
+   * Deletions of the records that no row names, and how many of them are refused; none if it is not known which record a row names.
    */
   const stageDeletions = Effect.fnUntraced(function* () {
-    const staged = { ...noDeletions }
-    if (unreadable !== undefined) return staged
+    const all = { ...noDeletions }
+    if (unreadable !== undefined) return all
     const { deletions } = comparison
-    if (deletions === undefined) yield* stagePart(sql`true`, staged)
+    if (deletions === undefined) yield* stagePart(sql`true`, all)
     else {
-      yield* stagePart(deletions.isFirst, staged)
-      yield* stagePart(sql`not ${deletions.isFirst}`, staged)
-      staged.refused = yield* Statements.refuseDeletions(pooled, deletions, plan)
+      yield* stagePart(deletions.isFirst, all)
+      yield* stagePart(sql`not ${deletions.isFirst}`, all)
+      all.refused = yield* Statements.refuseDeletions(pooled, deletions, plan)
     }
-    return staged
+    return all
   })
 
   return {
@@ -174,12 +195,9 @@ export const make = (
     compareAll: <E>(rows: Stream.Stream<Statements.FileRow, E>) =>
       Effect.gen(function* () {
         const begin = yield* batch.trials ?? Effect.undefined
-        // Within one transaction, the end of a chunk would undo what was stored of another one.
-        const atOnce = (yield* Surrounding) === undefined ? concurrency : 1
-        return yield* rows.pipe(
-          Stream.grouped(chunk),
+        return yield* FileChunks.chunksOf(rows).pipe(
           Stream.mapEffect(prepare),
-          Stream.mapEffect((prepared) => compare(prepared, begin), { concurrency: atOnce, unordered: true }),
+          Stream.mapEffect((prepared) => compare(prepared, begin), { concurrency, unordered: true }),
           Stream.runFold(
             () => false,
             (some, one) => some || one
@@ -187,6 +205,8 @@ export const make = (
         )
       }),
     stageDeletions,
+    /** How many bytes the changes have. */
+    bytes: () => staged,
     /** The first row whose key cannot be read. */
     unreadable: () => unreadable,
     /** The permissions that the rows need. */

@@ -29,6 +29,7 @@ import { Sql } from "../../sql/Sql.ts"
 import { correct } from "../../sql/Statistics.ts"
 import { traced } from "../../sql/Traced.ts"
 import * as Applying from "./Applying.ts"
+import * as Connections from "./Connections.ts"
 import { guardsOf } from "./Guards.ts"
 import * as OpenPlans from "./OpenPlans.ts"
 import * as Planning from "./Planning.ts"
@@ -92,10 +93,11 @@ export class Plans extends Context.Service<
   static readonly layer = Layer.effect(
     Plans,
     Effect.gen(function* () {
-      const { pooled } = yield* Sql
+      const database = yield* Sql
+      const { pooled } = database
 
       const isLive = sql`p.created_at > now() - make_interval(hours => ${limits.hours}::int)`
-      const { begin, finish } = OpenPlans.make(pooled, isLive)
+      const { begin, checkBytes, finish } = OpenPlans.make(pooled, isLive)
 
       const get = Effect.fnUntraced(function* (uuid: PlanId) {
         const [row] = yield* Effect.orDie(pooled<{ readonly json: Encoded<Plan> }>`
@@ -132,13 +134,16 @@ export class Plans extends Context.Service<
       ) {
         const uuid = PlanId.make(SecureRandom.uuidV7Unsafe())
         yield* begin(uuid, request)
-        const { filter, ignore, maxDeletes, mode, requestId } = request
-        const planning = Planning.make(pooled, resource, resource.batch.comparison!, {
+        const { filter, ignore, maxDeletes, mode, owner, requestId } = request
+        const connections = yield* Connections.make(database)
+        const comparison = resource.batch.comparison!
+        const planning = Planning.make(connections, resource, comparison, {
           plan: uuid,
           filter,
           ignore,
           requestId,
-          demandsOf: demands.of
+          demandsOf: demands.of,
+          checkBytes: (staged) => checkBytes(uuid, owner, bytes() + staged)
         })
         return yield* Effect.gen(function* () {
           yield* correct(pooled)
@@ -146,10 +151,10 @@ export class Plans extends Context.Service<
           const permissions = planning.demanded()
           yield* demands.check(permissions)
           const staged = mode === "full" ? yield* planning.stageDeletions() : Planning.noDeletions
-          const [counted] = yield* Statements.count(pooled, resource.batch.comparison!, filter, uuid)
+          const [counted] = yield* Statements.count(pooled, comparison, filter, uuid)
           const { counts, records } = counted!
-          yield* finish(uuid, request.owner, {
-            bytes: bytes() + staged.bytes,
+          yield* finish(uuid, owner, {
+            bytes: bytes() + planning.bytes(),
             counts,
             guards: guardsOf(counts, {
               records,

@@ -1,5 +1,6 @@
 import { Predicate } from "effect"
 import { type Json, memberOf } from "../../domain/files/Json.ts"
+import type { Entry } from "../../domain/changes/Event.ts"
 import { differing, type Leaf } from "../../domain/changes/Leaves.ts"
 import type { Issue } from "../../domain/write/RequestErrors.ts"
 import type { DecodedOperation } from "../bulk/Decoding.ts"
@@ -11,13 +12,26 @@ export const textOf = (record: unknown, member: string) => {
 }
 
 /** The members that differ, to the leaves, in the order of the record. */
-export const leaves = (before: string | undefined, after: string | undefined): ReadonlyArray<Leaf> => {
+export const leaves = (before: string | null | undefined, after: string | undefined): ReadonlyArray<Leaf> => {
   const [old, now] = [parse(before), parse(after)]
   const names = new Set([...Object.keys(now), ...Object.keys(old)])
   return [...names].flatMap((name) => differing(name, old[name], now[name]))
 }
 
-const parse = (json: string | undefined): Json => (json === undefined ? {} : JSON.parse(json))
+const parse = (json: string | null | undefined): Json => JSON.parse(json ?? "{}")
+
+/** How long the values of changes are. */
+export const lengthOf = (changes: ReadonlyArray<Entry>) =>
+  changes.reduce(
+    (length, { added, after, before, removed }) =>
+      [added, after, before, removed].reduce<number>((sum, value) => sum + textLength(value), length),
+    0
+  )
+
+const textLength = (value: unknown) => {
+  if (typeof value === "string") return value.length
+  return value === undefined ? 0 : JSON.stringify(value).length
+}
 
 /** The set of uuids that an operation gives a record as a relation; none if it leaves the relation as it is. */
 export const setOf = (operation: DecodedOperation, member: string) => {

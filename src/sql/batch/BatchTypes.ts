@@ -113,15 +113,8 @@ export interface Deletions {
 
 export type Writing = Effect.Effect<ReadonlyArray<Written.Written | undefined>, SqlError.SqlError>
 
-/** A record as a write would store it: the JSON texts of its members that are written. */
-export interface Tried {
-  /** None for a new record. */
-  readonly before?: string
-  readonly after: string
-}
-
 /** Computes writes without storing them. */
 export interface Trial extends Pick<Batch, "insert" | "locate" | "patch"> {
-  /** The records that would be written, by uuid. */
-  readonly tried: ReadonlyMap<string, Tried>
+  /** The JSON texts of the members of records as they would be stored, by uuid. */
+  readonly tried: ReadonlyMap<string, string>
 }

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Written from "../../domain/write/Written.ts"
-import type { Batch, Trial, Tried } from "./BatchTypes.ts"
+import type { Batch, Trial } from "./BatchTypes.ts"
 import { type Fragment, sql } from "../Fragment.ts"
 import { stored, storedNew, uuidsV7 } from "../RecordValues.ts"
 import * as SentRows from "./SentRows.ts"
@@ -21,12 +21,11 @@ interface CreatedRow {
   readonly after: string
 }
 
-/** A record that was found, with its texts if it is changed. */
+/** A record that was found, with its text if it is changed. */
 interface PatchedRow {
   readonly uuid: string
   readonly isChanged: boolean
   readonly isValid: boolean | null
-  readonly before: string | null
   readonly after: string | null
 }
 
@@ -45,7 +44,7 @@ export const make = (
     ([row]) => {
       const isValid = sql.literal(row?.checks ?? "true")
       return () => {
-        const tried = new Map<string, Tried>()
+        const tried = new Map<string, string>()
         return {
           tried,
           locate,
@@ -56,19 +55,18 @@ export const make = (
               select t.uuid::text as uuid, ${json} as after, ${isValid} as "isValid"
               from (select sent.uuid, ${sql.csv(columns.map(({ alias, name }) => sql`sent.${alias} as ${name}`))}
                 from ${SentRows.make(rows, columns, storedNew)} offset 0) t`
-            for (const { after, isValid, uuid } of computed) if (isValid) tried.set(uuid, { after })
+            for (const { after, isValid, uuid } of computed) if (isValid) tried.set(uuid, after)
             return uuids.map((uuid) => (tried.has(uuid) ? Written.created(kind, uuid) : undefined))
           }),
           patch: Effect.fnUntraced(function* (patches) {
             const set = SentRows.assigned(columns, patches, assignment)
             if (set.length === 0) return patches.map(({ uuid }) => Written.updated(kind, uuid, false))
             const values = new Map(set.map(({ index, value }) => [index, value]))
-            const ofChanged = (value: Fragment, row: Fragment) =>
-              sql`case when difference.is_found then (select ${value} from (select ${row}.*) t) end`
-            const [before, after] = [sql.literal("target"), sql.literal("next")]
+            const ofChanged = (value: Fragment) =>
+              sql`case when difference.is_found then (select ${value} from (select next.*) t) end`
             const computed = yield* pooled<PatchedRow>`
-              select next.uuid::text as uuid, difference.is_found as "isChanged", ${ofChanged(json, before)} as before,
-                ${ofChanged(json, after)} as after, ${ofChanged(isValid, after)} as "isValid"
+              select next.uuid::text as uuid, difference.is_found as "isChanged", ${ofChanged(json)} as after,
+                ${ofChanged(isValid)} as "isValid"
               from (select t.uuid, ${sql.csv(
                 columns.map(({ index, name, sql: current }) => sql`${values.get(index) ?? current} as ${name}`)
               )} from ${SentRows.make(patches, set, stored)} join ${table} t on t.uuid = sent.uuid offset 0) next
@@ -80,7 +78,7 @@ export const make = (
             return patches.map(({ uuid }) => {
               const row = found.get(uuid)
               if (row === undefined || row.isValid === false) return undefined
-              if (row.isChanged) tried.set(uuid, { before: row.before!, after: row.after! })
+              if (row.isChanged) tried.set(uuid, row.after!)
               return Written.updated(kind, uuid, row.isChanged)
             })
           })
