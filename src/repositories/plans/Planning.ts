@@ -45,7 +45,7 @@ export const noDeletions = { rows: 0, refused: 0 }
 
 /** Compares a file with a collection, and stores what would change. Nothing else is written. */
 export const make = (
-  { concurrency, largePages, pooled }: Connections,
+  { concurrency, filtered, largePages, pooled }: Connections,
   resource: BulkResource,
   comparison: Comparison,
   { checkBytes, demandsOf, filter, ignore, plan, requestId }: Options
@@ -101,7 +101,8 @@ export const make = (
         refuse({ place, row }, textOf(record, member), Result.isFailure(data) ? data.failure : key.failure.issues)
       }
     })
-    const located = keyed.length === 0 ? [] : yield* Statements.find(pooled, comparison, filter, keyed)
+    const located =
+      keyed.length === 0 ? [] : yield* filtered((client) => Statements.find(client, comparison, filter, keyed))
     const byPlace = new Map(located.map((one) => [one.place, one]))
     const prepared: Array<Attempts.Prepared> = []
     yield* decodeEach(keyed, ({ data, key, place, row }) => {
@@ -157,7 +158,7 @@ export const make = (
     let last: Records.Unnamed | undefined
     do {
       const request = { filter, plan, part, after: last, limit: FileChunks.maxRows }
-      const records = yield* Records.unnamed(pooled, comparison, request)
+      const records = yield* filtered((client) => Records.unnamed(client, comparison, request))
       const rows = yield* decodeEach(records, ({ compared, editedAt, json, key, uuid }): Statements.StagedRow => ({
         place: places++,
         key,

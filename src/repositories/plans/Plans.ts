@@ -135,7 +135,7 @@ export class Plans extends Context.Service<
         const uuid = PlanId.make(SecureRandom.uuidV7Unsafe())
         yield* begin(uuid, request)
         const { filter, ignore, maxDeletes, mode, owner, requestId } = request
-        const connections = yield* Connections.make(database)
+        const connections = yield* Connections.make(database, filter)
         const comparison = resource.batch.comparison!
         const planning = Planning.make(connections, resource, comparison, {
           plan: uuid,
@@ -151,7 +151,7 @@ export class Plans extends Context.Service<
           const permissions = planning.demanded()
           yield* demands.check(permissions)
           const staged = mode === "full" ? yield* planning.stageDeletions() : Planning.noDeletions
-          const [counted] = yield* Statements.count(pooled, comparison, filter, uuid)
+          const [counted] = yield* connections.filtered((client) => Statements.count(client, comparison, filter, uuid))
           const { counts, records } = counted!
           yield* finish(uuid, owner, {
             bytes: bytes() + planning.bytes(),

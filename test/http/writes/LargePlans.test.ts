@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { limits } from "../../../src/domain/plans/Plan.ts"
-import type { Permission } from "../../../src/domain/keys/Permission.ts"
+import { Permission } from "../../../src/domain/keys/Permission.ts"
 import * as RelationStatements from "../../../src/repositories/people/RelationStatements.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { createPost } from "../../support/requests/PostRequests.ts"
@@ -115,5 +115,28 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans of large records
       assert.deepStrictEqual(yield* uuids(50_000), [0, 1].map(uuidOf))
       assert.deepStrictEqual(yield* uuids(100_001), [uuidOf(0)])
     })
+  )
+
+  it.effect.each(["partial", "full"])(
+    "the filter of a plan with mode=%s ends after as long as that of a list while other keys work",
+    (mode) =>
+      Effect.gen(function* () {
+        const { pooled } = yield* Sql
+        const [key, other] = [yield* keyWith(...Permission.literals), yield* keyWith("read:users")]
+        const working = Effect.forever(
+          Effect.andThen(send("GET", "/v1/me", { key: other }), Effect.sleep("200 millis"))
+        )
+        const filter = "filter=name:contains:branch"
+        const ended = Effect.all([
+          plan(`resource=groups&mode=${mode}&${filter}`, [], key),
+          send("GET", `/v1/groups?${filter}`, { key })
+        ])
+        // No statement reads the table until it has waited for longer than a filter may take.
+        const locked = Effect.andThen(pooled`lock table groups`, Effect.raceFirst(ended, working))
+        const answers = yield* pooled.withTransaction(locked)
+        const [planned, listed] = answers.map(({ body, status }) => [status, body._tag, body.message])
+        assert.deepStrictEqual(planned!.slice(0, 2), [429, "RateLimitExceededError"])
+        assert.deepStrictEqual(planned, listed)
+      })
   )
 })
