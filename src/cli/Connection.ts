@@ -1,7 +1,7 @@
 import { Config, Effect, Layer, Option, Redacted } from "effect"
 import { Flag } from "effect/cli"
 import { Client } from "../client/Client.ts"
-import { hasCredentials, isHeaderValue, messages } from "../client/Sendable.ts"
+import { hasCredentials, isHeaderValue, messages, withoutCredentials } from "../client/Sendable.ts"
 import { CommandError } from "./Failures.ts"
 
 /** The flags of commands that call a running service. */
@@ -38,7 +38,8 @@ export interface Input {
 /** The address of the service, without the path of the API or a slash at the end. */
 export const baseUrlOf = (url: string) => {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
-    return Effect.fail(new CommandError({ message: `"${url}" is not a URL such as https://waypost.example.com` }))
+    const message = `"${withoutCredentials(url)}" is not a URL such as https://waypost.example.com`
+    return Effect.fail(new CommandError({ message }))
   }
   return hasCredentials(new URL(url))
     ? Effect.fail(new CommandError({ message: `${messages.credentials}; the key is in WAYPOST_API_KEY` }))
@@ -46,19 +47,23 @@ export const baseUrlOf = (url: string) => {
 }
 
 /** The key, if it is not empty. */
-export const keyOf = (key: Input["key"]) => Option.filter(key, (text) => Redacted.value(text) !== "")
+export const keyOf = (key: Input["key"]) => {
+  const given = Option.filter(key, (text) => Redacted.value(text) !== "")
+  return Option.isNone(given) || isHeaderValue(Redacted.value(given.value))
+    ? Effect.succeed(given)
+    : Effect.fail(new CommandError({ message: messages.key }))
+}
 
 /** The address of the service and the key. */
 export const resolve = Effect.fnUntraced(function* ({ key, url }: Input) {
   const baseUrl = yield* baseUrlOf(url)
   const apiKey = yield* Effect.fromOption(
-    keyOf(key),
+    yield* keyOf(key),
     () =>
       new CommandError({
         message: "An API key is required: set WAYPOST_API_KEY or pass --key. `waypost keys create` creates one"
       })
   )
-  if (!isHeaderValue(Redacted.value(apiKey))) return yield* new CommandError({ message: messages.key })
   return { baseUrl, apiKey }
 })
 

@@ -36,9 +36,10 @@ const keyStatus = Effect.fnUntraced(function* (baseUrl: string, key: Connection.
 
 const status = Effect.fnUntraced(function* ({ json, key, url }: Connection.Input & { readonly json: boolean }) {
   const baseUrl = yield* Connection.baseUrlOf(url)
+  const given = yield* Connection.keyOf(key)
   const { body, status } = yield* get(`${baseUrl}/readyz`)
   const isReady = status === 200
-  const ownKey = yield* keyStatus(baseUrl, Connection.keyOf(key))
+  const ownKey = yield* keyStatus(baseUrl, given)
   yield* Console.log(
     json
       ? JSON.stringify({ url: baseUrl, ready: isReady, checks: body, key: ownKey })
@@ -49,7 +50,7 @@ const status = Effect.fnUntraced(function* ({ json, key, url }: Connection.Input
         ].join("\n")
   )
   if (!isReady) return yield* new CommandError({ message: "The service is not ready" })
-  if (!ownKey.accepted && Option.isSome(Connection.keyOf(key)))
+  if (!ownKey.accepted && Option.isSome(given))
     return yield* new CommandError({ message: "The service does not accept the key" })
 })
 

@@ -5,6 +5,9 @@ import { Option } from "effect"
 /** Whether a URL has a user name or a password. */
 export const hasCredentials = ({ password, username }: URL): boolean => username !== "" || password !== ""
 
+/** A text that may be a URL, without a user name and a password. */
+export const withoutCredentials = (text: string): string => text.replaceAll(/[^/]*@/g, "")
+
 const headersWith = Option.liftThrowable((value: string) => new Headers({ value }))
 
 /** Whether a header can have a value, which has no characters outside of Latin-1 and no line breaks. */

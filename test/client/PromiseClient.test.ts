@@ -285,10 +285,12 @@ describe("promise client", () => {
     const [tag, message] = await tagOf("http://127.0.0.1:9")
     assert.strictEqual(tag, "ConnectionError")
     assert.include(message, "http://127.0.0.1:9/v1/locations/")
-    assert.deepStrictEqual(await tagOf("localhost"), [
-      "ConnectionError",
-      '"localhost" is not a URL such as https://waypost.example.com'
-    ])
+    for (const url of ["localhost", "user:word@localhost"]) {
+      assert.deepStrictEqual(await tagOf(url), [
+        "ConnectionError",
+        '"localhost" is not a URL such as https://waypost.example.com'
+      ])
+    }
   })
 
   it("a key that no header can have and a URL with a password are errors that show neither", async () => {

@@ -141,8 +141,11 @@ describe("the guide to updates", () => {
 
   it("restarts the instances that run, and no others", () => {
     const [, ports = ""] = /^for port in (\$\(.+\)); do$/m.exec(update) ?? []
-    const unit = (port: number) => `waypost@${port}.service loaded active running Waypost on port ${port}`
-    const systemctl = `systemctl() { printf '%s\\n' '${unit(3000)}' '${unit(3002)}'; }`
+    const unit = (port: number, state: string) => `waypost@${port}.service loaded ${state} Waypost on port ${port}`
+    const systemctl = `systemctl() {
+      printf '%s\\n' '${unit(3000, "active running")}' '${unit(3002, "active running")}'
+      [[ "$*" == *--state=active* ]] || echo '${unit(3001, "failed failed")}'
+    }`
     assert.strictEqual(printed(`${systemctl}; echo ${ports}`), "3000 3002")
   })
 })

@@ -12,7 +12,7 @@ import * as Http from "./Http.ts"
 import { idempotencyKey } from "../IdempotencyKey.ts"
 import * as OwnWrites from "../OwnWrites.ts"
 import { needsKey } from "../Retries.ts"
-import { hasCredentials, isHeaderValue, messages } from "../Sendable.ts"
+import { hasCredentials, isHeaderValue, messages, withoutCredentials } from "../Sendable.ts"
 import { routes } from "./Routes.ts"
 import { type ClientError, clientError, type WaypostError } from "./Errors.ts"
 import type { Operations } from "./Types.ts"
@@ -54,7 +54,12 @@ export type RecordOf<
 /** Why a client can send no request at all, if it cannot. */
 const problemOf = (url: string, base: string, key: string | undefined): ClientError | undefined => {
   if (!/^https?:\/\//.test(base) || !URL.canParse(base)) {
-    return { _tag: "ConnectionError", message: `"${url}" is not a URL such as https://waypost.example.com`, url }
+    const shown = withoutCredentials(url)
+    return {
+      _tag: "ConnectionError",
+      message: `"${shown}" is not a URL such as https://waypost.example.com`,
+      url: shown
+    }
   }
   const parsed = new URL(base)
   if (hasCredentials(parsed)) return { _tag: "ConnectionError", message: messages.credentials, url: parsed.origin }

@@ -30,7 +30,9 @@ const exported = async (resource: string) => {
 /** Deletes locations in one request. */
 const remove = async (locations: ReadonlyArray<Exported>) => {
   const operations = locations.map(({ uuid }) => ({ op: "delete", uuid }))
-  if (operations.length > 0) await running.call("POST", "/v1/locations/bulk", { operations })
+  if (operations.length === 0) return
+  const answer = await running.call("POST", "/v1/locations/bulk", { operations })
+  assert.deepInclude(answer, { counts: { 200: operations.length } })
 }
 
 describe("waypost export of records that change", () => {

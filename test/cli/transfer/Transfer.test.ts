@@ -187,8 +187,13 @@ describe("waypost import and export", () => {
       await errorAt(`http://user:word@${host}`),
       "The URL of the service has a user name or a password, with which no request is sent; the key is in WAYPOST_API_KEY\n"
     )
-    const { err } = await waypost(["list", "locations"], { ...env, WAYPOST_API_KEY: "wp_…" })
-    assert.strictEqual(err, "The API key has characters that no header can have\n")
+    for (const malformed of [`me:word@${host}`, `https://me:word@${host}9`, `HTTP://me:word@${host}`]) {
+      assert.notInclude(await errorAt(malformed), "word")
+    }
+    for (const command of [["list", "locations"], ["status"]]) {
+      const { code, err } = await waypost(command, { ...env, WAYPOST_API_KEY: "wp_a\nwp_b" })
+      assert.deepStrictEqual([code, err], [1, "The API key has characters that no header can have\n"])
+    }
   })
 
   it.each(["/", "/v1", "/v1/"])("the address may end with %s", async (end) => {

@@ -32,7 +32,7 @@ export const start = async () => {
   const env = { WAYPOST_URL: proxy.url, WAYPOST_API_KEY: key, XDG_STATE_HOME: join(folder, "state") }
 
   const call = async (...asked: Parameters<Call>) =>
-    (await callTo(url, key)(...asked)).body as { readonly data: unknown }
+    (await callTo(url, key)(...asked)).body as { readonly data: unknown; readonly counts?: object }
 
   return {
     folder,
