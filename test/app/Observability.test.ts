@@ -91,7 +91,7 @@ describe("logs and telemetry", () => {
   })
 
   for (const workers of [1, 2]) {
-    it(`each process sends its gauges under an identity of its own, WORKERS=${workers}`, async () => {
+    it(`each process sends its gauges, and the counters of deliveries before the first attempt, under an identity of its own, WORKERS=${workers}`, async () => {
       const { close, posts, url } = await collector()
       await using service = await Process.start({
         DATA_DIR: folder,
@@ -101,7 +101,12 @@ describe("logs and telemetry", () => {
       })
       assert.strictEqual(await service.stop(), 0)
       close()
-      const exported = servingProcesses(posts.get("/v1/metrics") ?? "")
+      const metrics = posts.get("/v1/metrics") ?? ""
+      // An alert sees no first increase of a series that begins with it.
+      for (const outcome of ["delivered", "failed", "givenUp"]) {
+        assert.include(metrics, JSON.stringify({ key: "outcome", value: { stringValue: outcome } }))
+      }
+      const exported = servingProcesses(metrics)
       const valuesOf = (key: string) => new Set(exported.map(({ attributes }) => attributes.get(key)))
       assert.deepStrictEqual([...valuesOf("deployment.environment.name")], ["test"])
       assert.strictEqual(valuesOf("process.pid").size, workers)
