@@ -33,7 +33,7 @@ export const make = Effect.fnUntraced(function* <A, NotFound>(options: {
   /** What an answer can include of other records. */
   readonly related?: Selected.Answers["related"]
 }) {
-  const { pipelined, pooled } = yield* Sql
+  const { cheap, pooled } = yield* Sql
   const { extras, notFound, related } = options
   const table = sql.literal(options.table)
   const columns = columnsOf(options.record, options.computed)
@@ -47,7 +47,7 @@ export const make = Effect.fnUntraced(function* <A, NotFound>(options: {
   const isPlain = (view: View = {}) => isDefault(view) && view.columns === undefined && view.members === undefined
   const read = (view: View = {}) => (isPlain(view) ? readDefault : readOf(view))
   // One text for every read: the driver finds its prepared statement by it, and hashes a new text each time.
-  const [defaultText, defaultValues] = pipelined`${readDefault}${""}`.compile()
+  const [defaultText, defaultValues] = pooled`${readDefault}${""}`.compile()
   /** Large records, which leave the pipelined pool. */
   const large = new Set<string>()
   const noteLarge = (uuid: string, json: string | undefined) => {
@@ -66,7 +66,7 @@ export const make = Effect.fnUntraced(function* <A, NotFound>(options: {
     // A transaction sees what it wrote itself. What is included can be many times as large as the record.
     const isLarge = view?.include !== undefined || large.has(uuid)
     return Surrounding.pipe(
-      Effect.flatMap((surrounding) => rowsOf(surrounding !== undefined || isLarge ? pooled : pipelined)),
+      Effect.flatMap((surrounding) => (surrounding !== undefined || isLarge ? rowsOf(pooled) : cheap(rowsOf))),
       Effect.map(([row]) => {
         noteLarge(uuid, row?.json)
         return Option.fromUndefinedOr(row?.json)

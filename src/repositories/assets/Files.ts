@@ -74,13 +74,13 @@ export class Files extends Context.Service<
   static readonly layer = Layer.effect(
     Files,
     Effect.gen(function* () {
-      const { pipelined, pooled } = yield* Sql
+      const { cheap, pooled } = yield* Sql
       const publicUrl = yield* PublicUrl
 
       const findRow = SqlSchema.findOneOption({
         Request: FileId,
         Result: Row,
-        execute: (uuid) => pipelined`select ${json} from files f where f.uuid = ${uuid}`
+        execute: (uuid) => cheap((client) => client`select ${json} from files f where f.uuid = ${uuid}`)
       })
       const find = Effect.fnUntraced(function* (uuid: FileId) {
         return Option.map(yield* findRow(uuid), (row) => row.json)

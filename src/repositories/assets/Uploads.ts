@@ -100,7 +100,7 @@ export class Uploads extends Context.Service<
   static readonly layer = Layer.effect(
     Uploads,
     Effect.gen(function* () {
-      const { pipelined, pooled } = yield* Sql
+      const { cheap, pooled } = yield* Sql
       const decode = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ json: Schema.fromJsonString(Row) })))
       const read = (query: Fragment) =>
         Effect.orDie(Effect.map(Effect.flatMap(pooled`${query}`, decode), (rows) => rows.map(({ json }) => json)))
@@ -143,12 +143,11 @@ export class Uploads extends Context.Service<
           one(sql`${ownKeys(apiKeyUuid)} select ${json} from upload_sessions u
             where u.uuid = ${uuid}::uuid and u.api_key_uuid in (select uuid from own)`),
         keyOf: (storageId) =>
-          pipelined<{ readonly uuid: ApiKeyId; readonly isActive: boolean }>`
-            select u.api_key_uuid as uuid, ${hasActiveKey} as "isActive" from upload_sessions u
-              where u.storage_id = ${storageId} and u.status = 'open' and u.expires_at > now()`.pipe(
-            Effect.map(Arr.head),
-            Effect.orDie
-          ),
+          cheap(
+            (client) => client<{ readonly uuid: ApiKeyId; readonly isActive: boolean }>`
+              select u.api_key_uuid as uuid, ${hasActiveKey} as "isActive" from upload_sessions u
+                where u.storage_id = ${storageId} and u.status = 'open' and u.expires_at > now()`
+          ).pipe(Effect.map(Arr.head), Effect.orDie),
         claim: (uuid) =>
           execute(sql`${claimed} where uuid = ${uuid} and expires_at > now() and ${unclaimed} returning uuid`),
         renew: (uuid) => execute(sql`${claimed} where uuid = ${uuid}`),

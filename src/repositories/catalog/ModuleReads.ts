@@ -28,15 +28,12 @@ import type { Sql } from "../../sql/Sql.ts"
 export type ModuleReads = ReturnType<typeof make>
 
 /** Reads of modules: the answer to a request, and what is wrong with the modules of a product. */
-export const make = (
-  { pipelined, pooled }: Sql["Service"],
-  references: ModuleReferences,
-  publicUrl: PublicUrl["Service"]
-) => {
+export const make = ({ pooled }: Sql["Service"], references: ModuleReferences, publicUrl: PublicUrl["Service"]) => {
   const computed = ModuleComputed.make(pooled, publicUrl)
 
   const find = Effect.fnUntraced(function* (name: ModuleName, uuid: string) {
-    const [row] = yield* Effect.orDie(pipelined<Found>`
+    // Settings may have megabytes, and others wait behind a pipelined statement.
+    const [row] = yield* Effect.orDie(pooled<Found>`
       select p.type, m.product_uuid as owner, m.settings, ${timestampJson(sql`m.edited_at`)} as "editedAt"
       from products p left join lateral (
         select * from product_modules

@@ -11,12 +11,17 @@ import * as FairPermits from "./FairPermits.ts"
 /**
  * The pools of a server, which together have `DATABASE_POOL_SIZE` connections.
  *
- * `pipelined` sends the statements of many requests over two connections; only cheap reads belong there (by key, small
- * pages off an index), because such a statement cannot be cancelled and others wait behind it. All other statements, and
- * all writes, use a `pooled` connection, where the statement timeout ends those that run too long.
+ * Two connections are pipelined: one sends the reads by key of many requests, the other their pages. Only cheap reads belong
+ * there (by key, small pages off an index), because such a statement cannot be cancelled and others wait behind it. All other
+ * statements, and all writes, use a `pooled` connection, where the statement timeout ends those that run too long.
  */
 export interface Pools {
+  /** The connection of reads by key, for lookups that have none of their own. They count in no share. */
   readonly pipelined: SqlClient.SqlClient
+  /** Runs a cheap read by key; each share of keys has a part of what the connection takes at once. */
+  readonly cheap: <A, E, R>(run: (client: SqlClient.SqlClient) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** The same for a cheap page, which takes as long as many of these reads. */
+  readonly cheapPage: <A, E, R>(run: (client: SqlClient.SqlClient) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** Each share of keys has a part of these connections. */
   readonly pooled: SqlClient.SqlClient
   /** The same connections, for statements that create or change one record: a key that is alone may use all of them. */
@@ -30,6 +35,13 @@ export interface Pools {
 
 /** Long statements of one key leave a processor to others, as the database often has the same number of them. */
 export const maxLong = Math.max(1, Math.min(2, availableParallelism() - 1))
+
+/** How many statements the driver sends at once over a pipelined connection. */
+const sentAtOnce = 32
+
+/** How many of them are of a share that is not alone. A statement of another share waits for no more than those. */
+const readsAtOnce = 16
+const pagesAtOnce = 2
 
 /** How long a statement waits for its share of the connections. */
 export const maxWait = "10 seconds"
@@ -71,6 +83,8 @@ export const connector = (address: PgClient.PgClientConfig, opened: (socket: Dup
     }
   })
 
+const atAnyTime: FairPermits.Turn = (effect) => effect
+
 type Connect = Effect.Success<ReturnType<typeof connector>>
 
 /** The pools of a server over a number of connections. */
@@ -81,10 +95,21 @@ export const make = Effect.fnUntraced(function* (connect: Connect, size: number)
   const pool = yield* connect(permits, { multiplex: false })
   const withPermit = FairPermits.make({ permits, maxShare, maxLong, maxWait })
   const pooled = FairClient.make(pool, withPermit)
+  const pipelined = Effect.fnUntraced(function* (atOnce: number) {
+    if (!hasPipelined) return { client: pooled, inTurn: atAnyTime }
+    const client = yield* connect(1, { multiplex: true })
+    const turns = FairPermits.make({ permits: sentAtOnce, maxShare: atOnce / sentAtOnce, maxLong, maxWait })
+    const inTurn: FairPermits.Turn = (read) => turns(read, { isBrief: true })
+    return { client, inTurn }
+  })
+  const reads = yield* pipelined(readsAtOnce)
+  const pages = yield* pipelined(pagesAtOnce)
   const pools: Pools = {
     pooled,
     writes: FairClient.make(pool, (write) => withPermit(write, { isBrief: true })),
-    pipelined: hasPipelined ? yield* connect(2, { multiplex: true }) : pooled,
+    pipelined: reads.client,
+    cheap: (run) => reads.inTurn(run(reads.client)),
+    cheapPage: (run) => pages.inTurn(run(pages.client)),
     search: (run) =>
       withPermit(
         Effect.suspend(() => run(pool)),

@@ -107,8 +107,9 @@ const clientOf = (
 
 /** The pools of the primary, from which requests with a replica do not read. */
 export const make = (primary: Pools): Pools => ({
-  pipelined: routed(primary.pipelined, ({ pipelined }) => pipelined),
+  ...primary,
   pooled: routed(primary.pooled, ({ pooled }) => pooled),
-  writes: primary.writes,
+  cheap: (run) => route(primary.cheap(run), ({ cheap }) => cheap(run)),
+  cheapPage: (run) => route(primary.cheapPage(run), ({ cheapPage }) => cheapPage(run)),
   search: (run) => route(primary.search(run), ({ search }) => search(run))
 })

@@ -108,7 +108,7 @@ const paginationOf = (
 
 /** The only list implementation: one statement gives the page and the exact total. */
 export const make = Effect.fnUntraced(function* <A>(options: ListSql.ListOptions) {
-  const { isPreparing, largePages, pipelined, pooled, search } = yield* Sql
+  const { cheapPage, isPreparing, largePages, pooled, search } = yield* Sql
   const statements = ListSql.make(options)
   const isPrepared = Selected.makePrepared()
   /** Only hints for the direction of the walk, by scope: the statement is right whatever they say. */
@@ -179,7 +179,7 @@ export const make = Effect.fnUntraced(function* <A>(options: ListSql.ListOptions
     }
     // The records that belong to those of a page are many times as many.
     const isLong = !isWhole || include?.some((name) => options.related?.[name] !== undefined) === true
-    const rows = isLong ? search(run) : run(isCheap ? pipelined : pooled)
+    const rows = isLong ? search(run) : isCheap ? cheapPage(run) : run(pooled)
     const isLarge = rowBytes === undefined ? limit > defaults.limit : limit * rowBytes > largeBytes
     const [row] = yield* isLarge ? largePages(rows) : rows
     const { data, found, last = null, setTag, total } = row!
