@@ -21,6 +21,8 @@ export interface Page {
    * they find all matching rows, while a page that stops at its last row may walk through an index that has few of them.
    */
   readonly isPlannedOnce?: boolean
+  /** Whether it may have many megabytes. */
+  readonly isLarge?: boolean
 }
 
 /** An order that a view has and its records have not. */

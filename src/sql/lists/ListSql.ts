@@ -12,6 +12,8 @@ import { isNarrowed, type Page, type Scope, type Source, type View } from "../Vi
 /** A larger answer, which is in memory several times, is rejected. */
 export const maxBytes = 15 * 1024 * 1024
 
+const most = sql.literal(String(maxBytes))
+
 const whole = sql.literal("true")
 
 /** Whether the list exists, and which set of records it is a list of. */
@@ -53,11 +55,22 @@ export const make = (options: ListOptions) => {
       : answerOf(options, view)
   )
 
-  /** The JSON array of the records of a page, from the statement that gives its uuids; null when it is too long. */
-  const dataOf = (view: View, rows: Fragment) =>
-    sql`(select case when octet_length(json) <= ${sql.literal(String(maxBytes))} then json end from (
-      select '[' || coalesce(string_agg((select ${jsonIn(view)} from ${table} where t.uuid = page.uuid), ','), '') || ']' as json
-      from (${rows}) page) whole)`
+  /**
+   * The JSON array of the records of a page, from the statement that gives its uuids; null when it is too long. The records of a
+   * large page are read one after the other, so that no more are than an answer may have.
+   */
+  const dataOf = (view: View, rows: Fragment, { isLarge = false }: Page) =>
+    isLarge
+      ? sql`(with recursive listed as materialized (select array_agg(uuid) as uuids from (${rows}) page), built as (
+          select 0 as place, null::text as json, 1::bigint as bytes
+          union all
+          select built.place + 1, item.json, built.bytes + octet_length(item.json) + 1 from built, listed, lateral (
+            select (select ${jsonIn(view)} from ${table} where t.uuid = listed.uuids[built.place + 1]) as json offset 0
+          ) item where built.place < cardinality(listed.uuids) and built.bytes <= ${most}
+        ) select case when max(bytes) <= ${most} then '[' || coalesce(string_agg(json, ','), '') || ']' end from built)`
+      : sql`(select case when octet_length(json) <= ${most} then json end from (
+          select '[' || coalesce(string_agg((select ${jsonIn(view)} from ${table} where t.uuid = page.uuid), ','), '') || ']' as json
+          from (${rows}) page) whole)`
 
   const keyOf = (view: View, sortBy: string): Fragment => {
     const own = view.order?.(sortBy)
@@ -77,7 +90,8 @@ export const make = (options: ListOptions) => {
     `select coalesce(sum(delta), 0)::int from row_counts where relation = '${options.table}'`
   )
 
-  const unfiltered = ({ limit, offset, sortBy, sortOrder }: Page, view: View, total: number) => {
+  const unfiltered = (page: Page, view: View, total: number) => {
+    const { limit, offset, sortBy, sortOrder } = page
     const { scope } = view
     const sorted = inOrder(sortBy, view)
     const where = scope === undefined ? [] : [scope.where(sorted.uuid)]
@@ -96,7 +110,7 @@ export const make = (options: ListOptions) => {
           )}) backwards) numbered order by position desc`
     // Counted once, however often the statement needs it.
     return sql`with counted as materialized (${scope?.total ?? everyRow})
-      select ${contextOf(scope)}, (table counted) as total, ${dataOf(view, rows)} as data`
+      select ${contextOf(scope)}, (table counted) as total, ${dataOf(view, rows, page)} as data`
   }
 
   /** Joined from the left, because PostgreSQL then leaves the table alone when no other column of it is needed. */
@@ -144,7 +158,7 @@ export const make = (options: ListOptions) => {
     return sql`with hits as materialized (
         select ${uuid} as uuid, ${keyOf(view, sortBy)} as key from ${from}
         where ${sql.and([whole, ...whereOf(page, view, uuid)])})
-      select ${contextOf(scope)}, (select count(*)::int from hits) as total, ${dataOf(view, rows)} as data`
+      select ${contextOf(scope)}, (select count(*)::int from hits) as total, ${dataOf(view, rows, page)} as data`
   }
 
   /** One row more than a page has, so that one sees whether another follows. */
@@ -181,7 +195,7 @@ export const make = (options: ListOptions) => {
         select uuid, ${key} as key, row_number() over () as position from (${onward(page, view)}) ordered
           ${limitSql(limit, 1)})
       select ${contextOf(view.scope)}, ${isCounted ? total : sql`null`} as total,
-        ${dataOf(view, sql`select uuid from page where position <= ${limit}::bigint order by position`)} as data,
+        ${dataOf(view, sql`select uuid from page where position <= ${limit}::bigint order by position`, page)} as data,
         (select json_build_object('key', key, 'uuid', uuid) from page
           where position = ${limit}::bigint and exists (select from page where position > ${limit}::bigint)) as last`
   }

@@ -1,5 +1,5 @@
 import { Effect, Option } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, SqlError } from "effect/sql"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import type { Condition } from "../../domain/query/FilterConditions.ts"
 import { countedPages, defaults, type Pagination } from "../../domain/query/Pagination.ts"
@@ -7,9 +7,11 @@ import { isDefault, type Selection } from "../../domain/query/Selection.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import * as Keyset from "../Keyset.ts"
 import * as ListSql from "./ListSql.ts"
+import * as PageCost from "./PageCost.ts"
 import { isNarrowed, type Scope, type View } from "../View.ts"
 import * as Selected from "../Selected.ts"
 import { Sql } from "../Sql.ts"
+import { isTooSlow } from "../SqlErrors.ts"
 
 /** What a list asks for, as `ListQuery` decodes it. */
 export interface ListRequest extends Selection {
@@ -47,15 +49,6 @@ export const tooMuch = (limit: number, mebibytes = 15) =>
 
 /** Further back than this an unfiltered page leaves the pipelined pool. */
 const boundedOffset = 1000
-
-/** Bytes of a row before the first page. */
-const defaultRowBytes = 1024
-
-/** A page of more bytes than this leaves the pipelined pool, too. */
-const cheapBytes = 256 * 1024
-
-/** A page of more bytes than this takes one of the permits for large pages, because it costs memory several times. */
-const largeBytes = 2 * 1024 * 1024
 
 interface Row<A> {
   readonly found: boolean
@@ -113,11 +106,9 @@ export const make = Effect.fnUntraced(function* <A>(options: ListSql.ListOptions
   const isPrepared = Selected.makePrepared()
   /** Only hints for the direction of the walk, by scope: the statement is right whatever they say. */
   const lastTotals = new Map<string, number>()
-  /** The bytes of the largest row of recent pages; unknown before the first. */
-  let rowBytes: number | undefined
-  const noteBytes = (bytes: number, rows: number) => {
-    if (rows > 0) rowBytes = Math.max(bytes / rows, (rowBytes ?? 0) * 0.99)
-  }
+  const plainCost = PageCost.make()
+  /** Of pages with members that are only answered when they are asked for. */
+  const includingCost = PageCost.make()
   const noteTotal = (scope: string, total: number) => {
     if (lastTotals.size >= maxTotals) lastTotals.clear()
     lastTotals.set(scope, total)
@@ -159,11 +150,9 @@ export const make = Effect.fnUntraced(function* <A>(options: ListSql.ListOptions
     const isWhole = !isNarrowed(request, view)
     // Seen with other expressions, a list may be sorted by what no index has.
     const isIndexed = isWhole && scope === undefined && view.members === undefined
-    const isCheap =
-      isIndexed &&
-      include === undefined &&
-      offset <= boundedOffset &&
-      limit * (rowBytes ?? defaultRowBytes) <= cheapBytes
+    const cost = include === undefined ? plainCost : includingCost
+    const isLarge = cost.isLarge(limit)
+    const isCheap = isIndexed && include === undefined && offset <= boundedOffset && cost.isCheap(limit)
     const isPart = scope !== undefined || view.source !== undefined || view.where !== undefined
     // A part of the list is planned for the record it belongs to, unless its plan is the same for all of them.
     const planEach =
@@ -172,21 +161,29 @@ export const make = Effect.fnUntraced(function* <A>(options: ListSql.ListOptions
       filter?.every(suitsAny) === false ||
       !isPrepared(request)
     const isPlannedOnce = isPreparing && !planEach
-    const asked = { limit, offset, sortBy, sortOrder, filter, after, isCounted, isPlannedOnce }
+    const asked = { limit, offset, sortBy, sortOrder, filter, after, isCounted, isPlannedOnce, isLarge }
+    const noteTooMuch = () => cost.note(ListSql.maxBytes, limit, { isAtLeast: true })
+    const die = (error: SqlError.SqlError) => {
+      // No filter and no scope made it slow.
+      if (isIndexed && isTooSlow(error)) noteTooMuch()
+      return Effect.die(error)
+    }
     const run = (client: SqlClient.SqlClient) => {
       const statement = client<Row<A>>`${statements.page(asked, seen, lastTotal)}`
-      return Effect.orDie(planEach ? statement.unprepared : statement)
+      return Effect.catch(planEach ? statement.unprepared : statement, die)
     }
     // The records that belong to those of a page are many times as many.
     const isLong = !isWhole || include?.some((name) => options.related?.[name] !== undefined) === true
     const rows = isLong ? search(run) : isCheap ? cheapPage(run) : run(pooled)
-    const isLarge = rowBytes === undefined ? limit > defaults.limit : limit * rowBytes > largeBytes
     const [row] = yield* isLarge ? largePages(rows) : rows
     const { data, found, last = null, setTag, total } = row!
-    if (data === null) return yield* Effect.die(tooMuch(limit))
+    if (data === null) {
+      noteTooMuch()
+      return yield* Effect.die(tooMuch(limit))
+    }
     if (isWhole && total !== null) noteTotal(scope?.name ?? "", total)
     const rowsIn = last !== null ? limit : total !== null && cursor === undefined ? Math.min(limit, total - offset) : 0
-    if (fields === undefined) noteBytes(data.length, rowsIn)
+    if (rowsIn > 0) cost.note(data.length, rowsIn, { isAtLeast: fields !== undefined })
     const answer: EncodedPage<A> = {
       data,
       pagination: paginationOf(request, limit, page, total, last && Keyset.encode(last, list)),

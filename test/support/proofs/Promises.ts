@@ -439,7 +439,7 @@ export const promises: ReadonlyArray<Promised> = [
   promised(
     "Q3",
     "costly pages of one key do not harm other keys",
-    "pages of 500 locations, 200 of them with 100 media, over 4 connections; other keys: only 200, reads p99 ≤ 150 ms, readiness p99 ≤ 250 ms",
+    "pages of 500 locations, 200 of them with 100 media, pages that are rejected, and 13 MiB of `fields`, over 4 connections, and pages of 250 assets over 384; other keys: only 200, reads p99 ≤ 150 ms, readiness p99 ≤ 250 ms",
     "prove/CostlyPages.prove.ts"
   ),
   promised(
