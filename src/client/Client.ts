@@ -4,7 +4,7 @@ import { HttpApiClient, type HttpApiGroup, HttpApiMiddleware } from "effect/http
 import { Api, type Groups } from "../api/Api.ts"
 import { Authorization } from "../api/Authorization.ts"
 import { isRepeatedWithKey } from "../api/writes/SafeWrites.ts"
-import { positionHeader } from "../domain/query/Position.ts"
+import { positionHeader } from "../domain/query/WalPosition.ts"
 import * as Follow from "./Follow.ts"
 import { idempotencyKey } from "./IdempotencyKey.ts"
 import * as OwnWrites from "./OwnWrites.ts"

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlError } from "effect/sql"
-import { positionAfter } from "../../src/domain/query/Position.ts"
+import { walPositionAfter } from "../../src/domain/query/WalPosition.ts"
 import { OwnWrites } from "../../src/sql/connections/OwnWrites.ts"
 import { Replicas } from "../../src/sql/connections/Replicas.ts"
 
@@ -17,7 +17,9 @@ const primary = () => {
       needed.push(atLeast)
       return undefined
     },
-    position: Effect.suspend(() => (asked++ === 0 ? Effect.fail(lost) : Effect.succeed(positionAfter(BigInt(asked)))))
+    position: Effect.suspend(() =>
+      asked++ === 0 ? Effect.fail(lost) : Effect.succeed(walPositionAfter(BigInt(asked)))
+    )
   })
   return { needed, layer: Layer.provide(OwnWrites.layer, replicas) }
 }

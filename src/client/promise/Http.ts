@@ -1,5 +1,5 @@
 import { Effect, Predicate } from "effect"
-import { positionHeader } from "../../domain/query/Position.ts"
+import { positionHeader } from "../../domain/query/WalPosition.ts"
 import { isIdempotent, patiently, secondsOf } from "../Retries.ts"
 import { isPortBlocked } from "../Sendable.ts"
 import type { Answered } from "./Call.ts"

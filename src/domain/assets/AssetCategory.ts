@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { ApiError } from "../write/ApiError.ts"
 import { formed, isUuid, text, Timestamp, Uuid } from "../schema/Fields.ts"
-import { Position } from "../schema/Position.ts"
+import { SortPosition } from "../schema/SortPosition.ts"
 import { notFound, notFoundError } from "../write/NotFound.ts"
 import { translations } from "../schema/Translations.ts"
 import { defaulted, readOnly, references } from "../write/Markers.ts"
@@ -30,7 +30,7 @@ export const AssetCategory = Schema.Struct({
     .pipe(Schema.annotateEncoded({ description: "Unique among asset categories.", examples: ["product-photos"] })),
   translations: translations({ name: text(100).pipe(Schema.annotateEncoded({ examples: ["Productfoto's"] })) }),
   parentUuid: Schema.optionalKey(AssetCategoryId).pipe(references("categories")),
-  position: defaulted(Position),
+  position: defaulted(SortPosition),
   createdAt: readOnly(Timestamp),
   editedAt: readOnly(Timestamp)
 }).annotate({ identifier: "AssetCategory" })

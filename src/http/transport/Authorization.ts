@@ -8,7 +8,7 @@ import { AlternativePermissions, Authorization, CurrentApiKey, RequiredPermissio
 import { Settings } from "../../settings/Config.ts"
 import { type CallingKey, MissingPermissionsError, missingFrom } from "../../domain/keys/ApiKey.ts"
 import { CurrentChange } from "../../domain/changes/Actor.ts"
-import { isPosition, type Position, positionAfter, positionHeader } from "../../domain/query/Position.ts"
+import { isWalPosition, type WalPosition, walPositionAfter, positionHeader } from "../../domain/query/WalPosition.ts"
 import { InvalidRequestError, RateLimitExceededError } from "../../domain/write/RequestErrors.ts"
 import { ApiKeys } from "../../services/ApiKeys.ts"
 import { OwnWrites } from "../../sql/connections/OwnWrites.ts"
@@ -96,7 +96,7 @@ export const layer = Layer.effect(
 
 type Respond = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, CurrentApiKey>
 
-const setPosition = (position: Position) => HttpServerResponse.setHeader(positionHeader, position)
+const setPosition = (position: WalPosition) => HttpServerResponse.setHeader(positionHeader, position)
 
 const malformedPosition = Effect.die(
   InvalidRequestError.of([
@@ -116,11 +116,11 @@ const located = Effect.map(OwnWrites, ({ hasReplicas, note, replicaFor }) => {
     Effect.flatMap(respond, (response) =>
       Effect.map(note(key), (position) => (position === undefined ? response : setPosition(position)(response)))
     )
-  const ofRead = (respond: Respond, key: string, named: Position | undefined) => {
+  const ofRead = (respond: Respond, key: string, named: WalPosition | undefined) => {
     const chosen = replicaFor(key, named)
     if (chosen === undefined) return respond
     const { position, replica } = chosen
-    return Effect.map(Effect.provideService(respond, CurrentReplica, replica), setPosition(positionAfter(position)))
+    return Effect.map(Effect.provideService(respond, CurrentReplica, replica), setPosition(walPositionAfter(position)))
   }
   return (
     respond: Respond,
@@ -132,7 +132,7 @@ const located = Effect.map(OwnWrites, ({ hasReplicas, note, replicaFor }) => {
     if (!hasReplicas) return respond
     if (method !== "GET") return afterWrite(respond, key)
     const named = headers[positionHeader]
-    if (named !== undefined && !isPosition(named)) return malformedPosition
+    if (named !== undefined && !isWalPosition(named)) return malformedPosition
     const isOfPrimary = Context.get(annotations, ReadsPrimary) || Context.get(group.annotations, ReadsPrimary)
     return isOfPrimary || readsPast(url) ? respond : ofRead(respond, key, named)
   }

@@ -11,8 +11,8 @@ export interface OwnPlace {
   readonly place: string
 }
 
-/** A position in the log. */
-export interface Position {
+/** The content of a cursor: a position in the log. */
+export interface CursorContent {
   /** The position of the last event that was read; 0 before the first. */
   readonly position: number
   /** What else the cursor belongs to, and where it stands there. */
@@ -29,12 +29,12 @@ export interface Position {
 export class Cursors extends Context.Service<
   Cursors,
   {
-    encode(position: Position): string
+    encode(content: CursorContent): string
     /** An absent or empty cursor is the oldest retained position. One that belongs to another owner is invalid. */
     decode(
       cursor: string | undefined,
       owner?: string
-    ): Effect.Effect<Position, InvalidRequestError | CursorExpiredError>
+    ): Effect.Effect<CursorContent, InvalidRequestError | CursorExpiredError>
   }
 >()("waypost/services/changes/Cursors") {
   static readonly layer = Layer.effect(
@@ -47,7 +47,7 @@ export class Cursors extends Context.Service<
       let current = bytesOf(generations.at(-1)!.id)
       const sign = (content: Uint8Array) => createHmac("sha256", secret).update(content).digest().subarray(0, 12)
 
-      const encode = ({ own, position }: Position) => {
+      const encode = ({ own, position }: CursorContent) => {
         const place = own === undefined ? "" : `${own.owner} ${own.place}`
         const end = 24 + Buffer.byteLength(place)
         const cursor = Buffer.allocUnsafe(end + 16)

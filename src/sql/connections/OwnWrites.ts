@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { bytesBefore, type Position } from "../../domain/query/Position.ts"
+import { bytesBefore, type WalPosition } from "../../domain/query/WalPosition.ts"
 import type { Replica } from "./ReplicaReads.ts"
 import { Replicas } from "./Replicas.ts"
 
@@ -18,10 +18,10 @@ export class OwnWrites extends Context.Service<
     /** The replica that answers a read of a key, with its position; the primary answers if there is none. */
     readonly replicaFor: (
       key: string,
-      position: Position | undefined
+      position: WalPosition | undefined
     ) => { readonly replica: Replica; readonly position: bigint } | undefined
     /** Notes a write of a key that was committed, and returns its position, unless the database cannot say it. */
-    readonly note: (key: string) => Effect.Effect<Position | undefined>
+    readonly note: (key: string) => Effect.Effect<WalPosition | undefined>
   }
 >()("waypost/sql/connections/OwnWrites") {
   static readonly layer = Layer.effect(

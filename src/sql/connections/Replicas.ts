@@ -3,7 +3,7 @@ import { Context, Effect, Exit, Layer, Metric, Redacted, Request, RequestResolve
 import { Reactivity } from "effect/reactivity"
 import type { SqlClient, SqlError } from "effect/sql"
 import type { Duplex } from "node:stream"
-import { bytesBefore, type Position } from "../../domain/query/Position.ts"
+import { bytesBefore, type WalPosition } from "../../domain/query/WalPosition.ts"
 import { Settings } from "../../settings/Config.ts"
 import { Sql } from "../Sql.ts"
 import { mayHaveCommitted } from "../SqlErrors.ts"
@@ -36,7 +36,7 @@ interface Member extends Replica {
 
 interface Answer {
   readonly isStandby: boolean
-  readonly position: Position | null
+  readonly position: WalPosition | null
   readonly system: string
 }
 
@@ -58,12 +58,12 @@ const nameOf = (url: Redacted.Redacted) => {
 }
 
 /** Asks for a position that every commit so far is before. Writes that end at the same time share a statement. */
-class PrimaryPosition extends Request.TaggedClass("PrimaryPosition")<{}, Position, SqlError.SqlError> {}
+class PrimaryPosition extends Request.TaggedClass("PrimaryPosition")<{}, WalPosition, SqlError.SqlError> {}
 
 const positionsOf = (lookups: SqlClient.SqlClient) =>
   RequestResolver.make<PrimaryPosition>((entries) =>
     Effect.flatMap(
-      Effect.exit(lookups<{ readonly position: Position }>`select pg_current_wal_insert_lsn()::text as position`),
+      Effect.exit(lookups<{ readonly position: WalPosition }>`select pg_current_wal_insert_lsn()::text as position`),
       (exit) =>
         Effect.forEach(
           entries,
@@ -91,7 +91,7 @@ export class Replicas extends Context.Service<
     /** The next replica that has replayed the log up to a position, with the position that it has reached. */
     readonly choose: (atLeast: bigint) => { readonly replica: Replica; readonly position: bigint } | undefined
     /** A position that every commit so far is before. */
-    readonly position: Effect.Effect<Position, SqlError.SqlError>
+    readonly position: Effect.Effect<WalPosition, SqlError.SqlError>
   }
 >()("waypost/sql/connections/Replicas") {
   static readonly layer = Layer.effect(
@@ -171,7 +171,7 @@ export class Replicas extends Context.Service<
 
       const members = yield* Effect.forEach(urls, join)
 
-      const sample = lookups<{ readonly position: Position; readonly system: string }>`
+      const sample = lookups<{ readonly position: WalPosition; readonly system: string }>`
         select pg_current_wal_lsn()::text as position,
           (select system_identifier::text from pg_control_system()) as system`.pipe(
         Effect.map(([row]) =>

@@ -3,7 +3,7 @@ import { ApiError } from "../../write/ApiError.ts"
 import { atMost } from "../../schema/Checks.ts"
 import { formed, text, Timestamp, Uuid } from "../../schema/Fields.ts"
 import { limits, Validation } from "./MetaTagValidation.ts"
-import { Position } from "../../schema/Position.ts"
+import { SortPosition } from "../../schema/SortPosition.ts"
 import { notFound, notFoundError } from "../../write/NotFound.ts"
 import { translations } from "../../schema/Translations.ts"
 import { defaulted, readOnly, references, writtenAs } from "../../write/Markers.ts"
@@ -60,7 +60,7 @@ const optionFields = {
 export const MetaTagOption = Schema.Struct({
   uuid: Uuid,
   ...optionFields,
-  position: Position,
+  position: SortPosition,
   active: Schema.Boolean,
   parentOptionUuid: Schema.optionalKey(Uuid)
 }).annotate({
@@ -84,7 +84,7 @@ const MetaTagOptionInput = Schema.Struct({
     Uuid.pipe(Schema.annotateEncoded({ description: "Only what `parentOptionUuid` of this request refers to." }))
   ),
   translations: Schema.optionalKey(Schema.NullOr(optionFields.translations)),
-  position: Schema.optionalKey(Position),
+  position: Schema.optionalKey(SortPosition),
   active: Schema.optionalKey(Schema.Boolean),
   parentOptionUuid: Schema.optionalKey(Schema.NullOr(Uuid))
 }).annotate({ identifier: "MetaTagOptionInput" })
@@ -123,13 +123,13 @@ export const MetaTagDefinition = Schema.Struct({
     Schema.Struct({
       key: text(64).pipe(Schema.annotateEncoded({ examples: ["campaign"] })),
       translations: translations({ name: text(100).pipe(Schema.annotateEncoded({ examples: ["Campagne"] })) }),
-      position: Position
+      position: SortPosition
     })
   ),
   defaultValue: Schema.optionalKey(MetaTagValue),
   validation: Schema.optionalKey(Validation),
   options: Schema.Array(MetaTagOption).pipe(writtenAs(options)),
-  position: defaulted(Position),
+  position: defaulted(SortPosition),
   createdAt: readOnly(Timestamp),
   editedAt: readOnly(Timestamp)
 }).annotate({ identifier: "MetaTagDefinition" })

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { bytesBefore, isPosition, positionAfter } from "../../../src/domain/query/Position.ts"
+import { bytesBefore, isWalPosition, walPositionAfter } from "../../../src/domain/query/WalPosition.ts"
 
 describe("positions in the log", () => {
   it.each(["0/0", "0/FFFFFFFF", "1/0", "16/B374D848", "FFFFFFFF/FFFFFFFF"])(
     "%s is read and written again",
     (position) => {
-      assert.isTrue(isPosition(position))
-      assert.strictEqual(positionAfter(bytesBefore(position)), position)
+      assert.isTrue(isWalPosition(position))
+      assert.strictEqual(walPositionAfter(bytesBefore(position)), position)
     }
   )
 
@@ -16,6 +16,6 @@ describe("positions in the log", () => {
   })
 
   it.each(["", "16", "16/", "/16", "16/B374D8480", "G/0", " 1/0"])("%j is none", (text) =>
-    assert.isFalse(isPosition(text))
+    assert.isFalse(isWalPosition(text))
   )
 })
