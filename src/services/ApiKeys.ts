@@ -7,8 +7,8 @@ import {
   ApiKeyNotFoundError,
   type ApiKeyRotate,
   type CallingKey,
-  MissingPermissionsError,
-  missingFrom,
+  type MissingPermissionsError,
+  requirePermissions,
   type UnauthorizedError
 } from "../domain/keys/ApiKey.ts"
 import * as ApiKeySecret from "../domain/keys/ApiKeySecret.ts"
@@ -158,10 +158,8 @@ const generate = (
 })
 
 /** A key grants only permissions that it holds. */
-const checkGrant = (by: CallingKey, permissions: ReadonlyArray<Permission>) => {
-  const missing = missingFrom(by.permissions, permissions)
-  return missing.length === 0 ? Effect.void : Effect.fail(MissingPermissionsError.of(permissions, missing))
-}
+const checkGrant = (by: CallingKey, permissions: ReadonlyArray<Permission>) =>
+  requirePermissions(by.permissions, permissions)
 
 const expiresInThePast = InvalidRequestError.of([
   { in: "body", path: "expiresAt", code: "outOfRange", message: "expiresAt must be in the future" }

@@ -2,7 +2,7 @@ import { Console, Effect, Layer, Option, Path, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { FetchHttpClient } from "effect/http"
 import { Client } from "../../client/Client.ts"
-import { missingFrom, MissingPermissionsError } from "../../domain/keys/ApiKey.ts"
+import { requirePermissions } from "../../domain/keys/ApiKey.ts"
 import type { Permission } from "../../domain/keys/Permission.ts"
 import { assetName } from "./AssetName.ts"
 import * as Connection from "../Connection.ts"
@@ -130,8 +130,7 @@ const upload = Effect.fnUntraced(function* (input: Input) {
   const found = yield* LocalFiles.find(input.paths)
   const key = yield* apiKeys.me()
   const required = input.categoriesFromFolders ? [...needed, ...neededForCategories] : needed
-  const missing = missingFrom(new Set(key.permissions), required)
-  if (missing.length > 0) return yield* MissingPermissionsError.of(required, missing)
+  yield* requirePermissions(new Set(key.permissions), required)
   const locale = yield* localeFor(input.locale, input.category)
   const journalFile = yield* UploadJournal.fileOf(key, yield* Connection.baseUrlOf(input.url))
   const folders = input.categoriesFromFolders ? yield* FolderCategories.plan(found.files) : FolderCategories.none

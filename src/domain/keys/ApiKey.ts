@@ -1,4 +1,4 @@
-import { Array as Arr, Schema } from "effect"
+import { Array as Arr, Effect, Schema } from "effect"
 import { ApiError } from "../write/ApiError.ts"
 import { atMost } from "../schema/Checks.ts"
 import { text, Timestamp, Uuid } from "../schema/Fields.ts"
@@ -95,10 +95,13 @@ export interface CallingKey {
   readonly permissions: ReadonlySet<Permission>
 }
 
-/** The permissions `held` does not contain, in the order asked for. */
-export const missingFrom = (
+/** Fails unless `held` contains every required permission. The error lists the missing ones in the order of `required`. */
+export const requirePermissions = (
   held: ReadonlySet<Permission>,
   required: ReadonlyArray<Permission>
-): ReadonlyArray<Permission> => Arr.dedupe(required.filter((permission) => !held.has(permission)))
+): Effect.Effect<void, MissingPermissionsError> => {
+  const missing = Arr.dedupe(required.filter((permission) => !held.has(permission)))
+  return missing.length === 0 ? Effect.void : Effect.fail(MissingPermissionsError.of(required, missing))
+}
 
 export const sortable = ["name", "createdAt", "expiresAt", "lastUsedAt"] as const

@@ -6,7 +6,7 @@ import { ReadsPrimary, RouteLimits } from "../../api/Limits.ts"
 import { Deprecation } from "../../api/openapi/Deprecation.ts"
 import { AlternativePermissions, Authorization, CurrentApiKey, RequiredPermissions } from "../../api/Authorization.ts"
 import { Settings } from "../../settings/Config.ts"
-import { type CallingKey, MissingPermissionsError, missingFrom } from "../../domain/keys/ApiKey.ts"
+import { type CallingKey, MissingPermissionsError, requirePermissions } from "../../domain/keys/ApiKey.ts"
 import { CurrentChange } from "../../domain/changes/Actor.ts"
 import { isWalPosition, type WalPosition, walPositionAfter, positionHeader } from "../../domain/query/WalPosition.ts"
 import { InvalidRequestError, RateLimitExceededError } from "../../domain/write/RequestErrors.ts"
@@ -55,8 +55,7 @@ export const layer = Layer.effect(
         }
         const required = Context.getOrUndefined(endpoint.annotations, RequiredPermissions)
         if (required === undefined) return yield* MissingPermissionsError.of([], ["(undeclared)"])
-        const missing = missingFrom(key.permissions, required)
-        if (missing.length > 0) return yield* MissingPermissionsError.of(required, missing)
+        yield* requirePermissions(key.permissions, required)
         const some = Context.getOrUndefined(endpoint.annotations, AlternativePermissions)
         if (some !== undefined && !some.some((permission) => key.permissions.has(permission)))
           return yield* MissingPermissionsError.of(some, some)
@@ -147,11 +146,12 @@ const countedIn = ({ annotations }: HttpApiEndpoint.Top) =>
 
 /** Checks permissions that a request needs for some of its members, in addition to those of its endpoint. */
 export const demand = (...required: ReadonlyArray<Permission | undefined>) =>
-  Effect.flatMap(CurrentApiKey, ({ permissions }) => {
-    const needed = required.filter((permission) => permission !== undefined)
-    const missing = missingFrom(permissions, needed)
-    return missing.length === 0 ? Effect.void : Effect.fail(MissingPermissionsError.of(needed, missing))
-  })
+  Effect.flatMap(CurrentApiKey, ({ permissions }) =>
+    requirePermissions(
+      permissions,
+      required.filter((permission) => permission !== undefined)
+    )
+  )
 
 const overShare = Effect.fail(
   new RateLimitExceededError({

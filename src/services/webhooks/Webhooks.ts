@@ -13,8 +13,8 @@ import {
 } from "../../domain/changes/Webhook.ts"
 import {
   type CallingKey,
-  MissingPermissionsError,
-  missingFrom,
+  type MissingPermissionsError,
+  requirePermissions,
   type UnauthorizedError
 } from "../../domain/keys/ApiKey.ts"
 import type { Selection } from "../../domain/query/Selection.ts"
@@ -145,8 +145,5 @@ const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Webhook))
 const newSecret = () => SecureRandom.randomBytesUnsafe(32)
 
 /** A key sees what its webhooks receive. */
-const authorize = ({ permissions }: CallingKey, types: ReadonlyArray<string>) => {
-  const required = receives(types)
-  const missing = missingFrom(permissions, required)
-  return missing.length === 0 ? Effect.void : Effect.fail(MissingPermissionsError.of(required, missing))
-}
+const authorize = ({ permissions }: CallingKey, types: ReadonlyArray<string>) =>
+  requirePermissions(permissions, receives(types))
