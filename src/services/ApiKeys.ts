@@ -12,6 +12,7 @@ import {
   type UnauthorizedError
 } from "../domain/keys/ApiKey.ts"
 import * as ApiKeySecret from "../domain/keys/ApiKeySecret.ts"
+import { defaultOverlapSeconds } from "../domain/keys/OverlapSeconds.ts"
 import type { Permission } from "../domain/keys/Permission.ts"
 import type { Precondition } from "../domain/query/Precondition.ts"
 import * as Written from "../domain/write/Written.ts"
@@ -19,8 +20,6 @@ import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
 import { ApiKeys as Repository, type StoredCreated } from "../repositories/keys/ApiKeys.ts"
 import type { NewKey } from "../repositories/keys/ApiKeyWrites.ts"
 import * as Authentication from "./Authentication.ts"
-
-const defaultOverlapSeconds = 86_400
 
 type WrittenKey = Written.WrittenWith<"apiKeys", ApiKeyId, ApiKeyCreated>
 

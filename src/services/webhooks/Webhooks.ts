@@ -17,6 +17,7 @@ import {
   requirePermissions,
   type UnauthorizedError
 } from "../../domain/keys/ApiKey.ts"
+import { defaultOverlapSeconds } from "../../domain/keys/OverlapSeconds.ts"
 import type { Selection } from "../../domain/query/Selection.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
@@ -118,7 +119,7 @@ export class Webhooks extends Context.Service<
 
       const rotateSecret = Effect.fn("Webhooks.rotateSecret")(function* (
         uuid: WebhookId,
-        { overlapSeconds = 86_400 }: SecretRotate,
+        { overlapSeconds = defaultOverlapSeconds }: SecretRotate,
         key: CallingKey
       ) {
         yield* authorized(uuid, key)
