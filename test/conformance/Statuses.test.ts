@@ -1,6 +1,6 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { MaxBulk } from "../../src/http/transport/Shares.ts"
+import { MaxBulk } from "../../src/http/transport/limits/Shares.ts"
 import { TimeLimits } from "../../src/http/transport/Timeout.ts"
 import { report } from "../support/proofs/Figures.ts"
 import { DatabaseProxy } from "../support/wire/DatabaseProxy.ts"

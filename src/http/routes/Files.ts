@@ -16,7 +16,7 @@ import { noRoute, overloaded } from "../transport/Failures.ts"
 import { CurrentPlace, InFlight } from "../transport/InFlight.ts"
 import { matches } from "../transport/Envelope.ts"
 import type { Route } from "../transport/RouteTable.ts"
-import { minUnreadBytes } from "../transport/Shares.ts"
+import { minUnreadBytes } from "../transport/limits/Shares.ts"
 import * as ClientPlaces from "./ClientPlaces.ts"
 
 export const route = { method: "GET", path: "/files/:uuid/:name" } as const satisfies Route

@@ -6,7 +6,7 @@ import { ApiKeys } from "../../services/ApiKeys.ts"
 import { partPath, PartUploads } from "../../services/PartUploads.ts"
 import { withMinRate } from "../streams/MinRate.ts"
 import * as Cors from "../transport/Cors.ts"
-import { Shares } from "../transport/Shares.ts"
+import { Shares } from "../transport/limits/Shares.ts"
 import { TimeLimits } from "../transport/Timeout.ts"
 import type { Route } from "../transport/RouteTable.ts"
 

@@ -6,7 +6,7 @@ import { CurrentShare } from "../../domain/keys/Share.ts"
 import { RateLimitExceededError } from "../../domain/write/RequestErrors.ts"
 import { stopping } from "../transport/Failures.ts"
 import { CurrentPlace, InFlight } from "../transport/InFlight.ts"
-import { minUnreadBytes, Shares } from "../transport/Shares.ts"
+import { minUnreadBytes, Shares } from "../transport/limits/Shares.ts"
 
 /** How long a client has to take the end of a stream before its connection is reset, in milliseconds. */
 const endMillis = 500

@@ -20,7 +20,7 @@ import * as ClientNetwork from "./ClientNetwork.ts"
 import { overloaded } from "./Failures.ts"
 import { CurrentPlace, InFlight } from "./InFlight.ts"
 import * as Metrics from "./Metrics.ts"
-import { Shares } from "./Shares.ts"
+import { Shares } from "./limits/Shares.ts"
 
 /**
  * Checks the key, its permissions, its share and its rate, in this order, before the request is decoded. The permissions

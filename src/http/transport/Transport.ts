@@ -21,7 +21,7 @@ import { CurrentRequestId } from "./AuditLog.ts"
 import { CurrentPlace, InFlight, placeIn } from "./InFlight.ts"
 import { RouteTable } from "./RouteTable.ts"
 import { withTimeout } from "./Timeout.ts"
-import * as UnreadAnswers from "./UnreadAnswers.ts"
+import * as UnreadAnswers from "./limits/UnreadAnswers.ts"
 
 /** The client may choose the id, if it is safe in a header and in a log line. */
 const requestIdOf = (request: HttpServerRequest.HttpServerRequest) => {

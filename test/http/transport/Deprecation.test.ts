@@ -12,7 +12,7 @@ import * as AuthorizationHttp from "../../../src/http/transport/Authorization.ts
 import * as ErrorBoundaryHttp from "../../../src/http/transport/ErrorBoundary.ts"
 import { InFlight } from "../../../src/http/transport/InFlight.ts"
 import * as Metrics from "../../../src/http/transport/Metrics.ts"
-import { Shares } from "../../../src/http/transport/Shares.ts"
+import { Shares } from "../../../src/http/transport/limits/Shares.ts"
 import { ApiKeys } from "../../../src/services/ApiKeys.ts"
 import { OwnWrites } from "../../../src/sql/connections/OwnWrites.ts"
 import * as TestServer from "../../support/TestServer.ts"

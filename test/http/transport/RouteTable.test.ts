@@ -10,7 +10,7 @@ import * as UploadParts from "../../../src/http/routes/UploadParts.ts"
 import * as SlowBody from "../../../src/http/streams/SlowBody.ts"
 import { InFlight } from "../../../src/http/transport/InFlight.ts"
 import { RouteTable } from "../../../src/http/transport/RouteTable.ts"
-import { Shares } from "../../../src/http/transport/Shares.ts"
+import { Shares } from "../../../src/http/transport/limits/Shares.ts"
 import * as Transport from "../../../src/http/transport/Transport.ts"
 import { settings } from "../../support/TestServer.ts"
 

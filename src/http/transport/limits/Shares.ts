@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
-import type { Share } from "../../domain/keys/Share.ts"
-import { Settings } from "../../settings/Config.ts"
+import type { Share } from "../../../domain/keys/Share.ts"
+import { Settings } from "../../../settings/Config.ts"
 import * as Turns from "./Turns.ts"
 
 /** Bytes of answers that this process holds for its clients. */
@@ -12,7 +12,9 @@ export const minUnreadBytes = 16 * 1024
 const none = (): Record<Resource, number> => ({ requests: 0, parts: 0, streams: 0, bulk: 0, unreadBytes: 0 })
 
 /** Bulk requests in flight, whose bodies and records are in memory. */
-export const MaxBulk = Context.Reference<number>("waypost/http/transport/Shares/MaxBulk", { defaultValue: () => 4 })
+export const MaxBulk = Context.Reference<number>("waypost/http/transport/limits/Shares/MaxBulk", {
+  defaultValue: () => 4
+})
 
 /** How long a share counts as active after its last request. */
 const activeMillis = 1000
@@ -39,7 +41,7 @@ export class Shares extends Context.Service<
     /** Waits until a request of a share may begin; requests of a share with many in flight take turns. */
     readonly turn: (share: Share) => Effect.Effect<void>
   }
->()("waypost/http/transport/Shares") {
+>()("waypost/http/transport/limits/Shares") {
   static readonly layer = Layer.effect(
     Shares,
     Effect.gen(function* () {

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { Share } from "../../domain/keys/Share.ts"
+import type { Share } from "../../../domain/keys/Share.ts"
 
 /** Shares with no more requests in flight than this begin each at once. */
 const maxAtOnce = 16

@@ -2,9 +2,9 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import { Effect } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { IncomingMessage } from "node:http"
-import type { Share } from "../../domain/keys/Share.ts"
-import { RateLimitExceededError } from "../../domain/write/RequestErrors.ts"
-import { toResponse } from "./Failures.ts"
+import type { Share } from "../../../domain/keys/Share.ts"
+import { RateLimitExceededError } from "../../../domain/write/RequestErrors.ts"
+import { toResponse } from "../Failures.ts"
 import { minUnreadBytes, Shares } from "./Shares.ts"
 
 /** Counts the bytes of an answer in the share of its key until the client has read them, or answers 429 in its place. */
