@@ -1,5 +1,5 @@
 import { Context, Duration, Effect, Layer, Option, Redacted, type Types } from "effect"
-import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { RateLimiter } from "effect/persistence"
 import { ReadsPrimary, RouteLimits } from "../../api/Limits.ts"
@@ -20,6 +20,7 @@ import * as ClientNetwork from "./ClientNetwork.ts"
 import { overloaded } from "./Failures.ts"
 import { CurrentPlace, InFlight } from "./InFlight.ts"
 import * as Metrics from "./Metrics.ts"
+import { appendHeaders } from "./ResponseHeaders.ts"
 import { Shares } from "./limits/Shares.ts"
 
 /**
@@ -159,11 +160,6 @@ const overShare = Effect.fail(
     retryAfterSeconds: 1
   })
 )
-
-const appendHeaders = (values: Readonly<Record<string, string>>) =>
-  HttpEffect.appendPreResponseHandler((_request, response) =>
-    Effect.succeed(HttpServerResponse.setHeaders(response, values))
-  )
 
 /** Limits the requests of each key with a token bucket, if configured. */
 const rateLimit = Effect.gen(function* () {

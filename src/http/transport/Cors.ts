@@ -1,5 +1,6 @@
 import { Effect } from "effect"
-import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { appendHeaders } from "./ResponseHeaders.ts"
 
 /**
  * Routes with signed URLs may be used from any page. The operations of the API may be used from the origins of a setting,
@@ -16,13 +17,7 @@ const headers = {
 const maxAge = "86400"
 
 /** Lets pages of any origin read the response, including errors. */
-export const shared = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.andThen(
-    HttpEffect.appendPreResponseHandler((_request, response) =>
-      Effect.succeed(HttpServerResponse.setHeaders(response, headers))
-    ),
-    effect
-  )
+export const shared = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.andThen(appendHeaders(headers), effect)
 
 /** The response to a preflight request. */
 export const preflight = (...methods: ReadonlyArray<string>) =>

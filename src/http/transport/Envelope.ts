@@ -1,9 +1,10 @@
 import { Effect } from "effect"
-import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import { type Precondition, preconditionOf } from "../../domain/query/Precondition.ts"
 import { isDefault, type Selection } from "../../domain/query/Selection.ts"
 import { audited } from "./AuditLog.ts"
+import { appendHeaders } from "./ResponseHeaders.ts"
 import { Surrounding } from "../../domain/write/SurroundingTransaction.ts"
 import type { Written, WrittenWith } from "../../domain/write/Written.ts"
 import { entityTag, pageTag, setEntityTag } from "../../sql/EntityTag.ts"
@@ -85,9 +86,7 @@ export const written = <Kind extends string, Id extends string, E, R>(write: Eff
 const setHeader = (name: string, value: string) =>
   Effect.flatMap(Surrounding, (surrounding) =>
     surrounding === undefined
-      ? HttpEffect.appendPreResponseHandler((_request, response) =>
-          Effect.succeed(HttpServerResponse.setHeader(response, name, value))
-        )
+      ? appendHeaders({ [name]: value })
       : Effect.sync(() => void surrounding.headers.set(name, value))
   )
 

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Result, Schema, SchemaIssue, type Types } from "effect"
-import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpServerRequest } from "effect/http"
 import { HttpApiError, type HttpApiEndpoint } from "effect/http-api"
 import { isUtf8 } from "node:buffer"
 import * as Deprecation from "../../api/openapi/Deprecation.ts"
@@ -9,6 +9,7 @@ import { failureAnnotation, InvalidFilterError } from "../../domain/query/Filter
 import { InvalidRequestError, type Issue, UnsupportedMediaTypeError } from "../../domain/write/RequestErrors.ts"
 import { overloaded } from "./Failures.ts"
 import { CurrentPlace } from "./InFlight.ts"
+import { appendHeaders } from "./ResponseHeaders.ts"
 import * as SlowBody from "../streams/SlowBody.ts"
 import * as Issues from "../../domain/write/Issues.ts"
 
@@ -58,13 +59,7 @@ const checkNoQuery = Effect.flatMap(HttpServerRequest.ParsedSearchParams, (query
 const announced = <A, E, R>(endpoint: HttpApiEndpoint.Top, respond: Effect.Effect<A, E, R>) => {
   const notice = Context.getOrUndefined(endpoint.annotations, Deprecation.Deprecation)
   if (notice === undefined) return respond
-  const headers = Deprecation.headersOf(notice)
-  return Effect.andThen(
-    HttpEffect.appendPreResponseHandler((_request, response) =>
-      Effect.succeed(HttpServerResponse.setHeaders(response, headers))
-    ),
-    respond
-  )
+  return Effect.andThen(appendHeaders(Deprecation.headersOf(notice)), respond)
 }
 
 const makeReject = () => {
