@@ -18,7 +18,7 @@ import { covers } from "../../domain/files/Rows.ts"
 const isKnown = Schema.is(ModuleName)
 
 /** `size=m`; an equals sign in the name of an option is written `\=`. */
-const Option = Schema.String.check(
+const OptionText = Schema.String.check(
   Schema.isPattern(/^(?:[^\\=]|\\[\\=])+=./s, {
     expected: "an option and its value, such as size=m",
     code: "invalidFormat"
@@ -39,7 +39,7 @@ const Option = Schema.String.check(
 /** Members that have another form in a file. */
 const converted = ["parentUuid", "optionValues", "modules"] as const
 
-const options = Schema.Array(Option)
+const options = Schema.Array(OptionText)
 
 const decodeOptions = Schema.decodeUnknownSync(options)
 

@@ -22,11 +22,13 @@ const ruleCodes = [
   "audience"
 ] as const
 
-const Effect = Schema.Literals(["allow", "deny"])
+const Decision = Schema.Literals(["allow", "deny"])
 
 export const AccessReason = Schema.Struct({
   code: openWords(ruleCodes),
-  effect: Effect.annotate({ description: "What the rule decides. Of `campaign` it is about the action `order` only." }),
+  effect: Decision.annotate({
+    description: "What the rule decides. Of `campaign` it is about the action `order` only."
+  }),
   message: Schema.String.annotate({
     description: "What the rule found and, if it denies, what to change.",
     examples: ["The user anna.devries is suspended; set its status to active"]
@@ -50,7 +52,7 @@ export const AccessReason = Schema.Struct({
 export type AccessReason = typeof AccessReason.Type
 
 export const Access = Schema.Struct({
-  decision: Schema.Literals(["allow", "deny"]).annotate({ description: "Whether the product or post can be seen." }),
+  decision: Decision.annotate({ description: "Whether the product or post can be seen." }),
   actions: Schema.Array(openWords(actions)).annotate({
     description: "What can be done with it; of a post `view`. Empty if it cannot be seen.",
     examples: [["view", "order"]]

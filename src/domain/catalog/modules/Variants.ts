@@ -17,7 +17,7 @@ const Value = Schema.Struct({
   position
 })
 
-const Option = Schema.Struct({
+const VariantOption = Schema.Struct({
   key: Key,
   translations: translations({ name: text(255) }),
   position,
@@ -37,7 +37,7 @@ const Variant = Schema.Struct({
 
 /** What the variants of the product differ in, and which there are. */
 export const VariantsModule = Module.make("variants", {
-  options: list(Option, { max: 5, min: 1, of: "options", uniqueBy: "key" }),
+  options: list(VariantOption, { max: 5, min: 1, of: "options", uniqueBy: "key" }),
   variants: readOnly(Schema.Array(Variant)).annotate({
     description: "Products of type variant; they are written as such."
   }),
