@@ -28,7 +28,7 @@ import * as Envelope from "../transport/Envelope.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 import * as Included from "./reads/Included.ts"
 import { visibility } from "./reads/Visibility.ts"
-import { viewOf } from "./writes/PostView.ts"
+import { viewOf } from "./reads/PostView.ts"
 
 interface Asked {
   readonly params: { readonly uuid: string }

@@ -6,10 +6,10 @@ import { AssetSearch } from "../../repositories/assets/AssetSearch.ts"
 import { Restoring } from "../../repositories/changes/Restoring.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as Bulk from "./writes/Bulk.ts"
-import * as Delta from "./Delta.ts"
+import * as Delta from "./reads/Delta.ts"
 import * as Get from "./reads/Get.ts"
-import * as History from "./History.ts"
-import * as Restore from "./Restore.ts"
+import * as History from "./reads/History.ts"
+import * as Restore from "./writes/Restore.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
 export const layer = HandlerGroup.group(

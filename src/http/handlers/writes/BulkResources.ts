@@ -27,7 +27,7 @@ import { Locations } from "../../../repositories/locations/Locations.ts"
 import { Groups } from "../../../repositories/people/Groups.ts"
 import { Users } from "../../../repositories/people/Users.ts"
 import { Posts } from "../../../repositories/posts/Posts.ts"
-import { viewOf } from "./PostView.ts"
+import { viewOf } from "../reads/PostView.ts"
 import * as UserRoles from "./UserRoles.ts"
 
 interface Definition extends Pick<BulkResource, "batch"> {

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
-import { CurrentApiKey } from "../../api/Authorization.ts"
-import type { ManagedType } from "../../domain/changes/RecordType.ts"
-import { Mirrors, type MirrorRequest } from "../../services/changes/Mirrors.ts"
-import * as Envelope from "../transport/Envelope.ts"
+import { CurrentApiKey } from "../../../api/Authorization.ts"
+import type { ManagedType } from "../../../domain/changes/RecordType.ts"
+import { Mirrors, type MirrorRequest } from "../../../services/changes/Mirrors.ts"
+import * as Envelope from "../../transport/Envelope.ts"
 
 /** Makes the handler of the delta of a type of record. */
 export const make = Effect.map(

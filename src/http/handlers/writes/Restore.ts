@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { CurrentApiKey } from "../../api/Authorization.ts"
-import type { RestoreRequest, WrittenRestoration } from "../../repositories/changes/Restoring.ts"
-import * as Envelope from "../transport/Envelope.ts"
+import { CurrentApiKey } from "../../../api/Authorization.ts"
+import type { RestoreRequest, WrittenRestoration } from "../../../repositories/changes/Restoring.ts"
+import * as Envelope from "../../transport/Envelope.ts"
 
 interface Asked<Id, R> extends Pick<RestoreRequest<R>, "read"> {
   readonly uuid: Id

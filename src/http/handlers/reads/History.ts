@@ -1,8 +1,8 @@
 import { Effect } from "effect"
-import { CurrentApiKey } from "../../api/Authorization.ts"
-import type { RecordType } from "../../domain/changes/RecordType.ts"
-import { Events, type HistoryRequest } from "../../services/changes/Events.ts"
-import * as Envelope from "../transport/Envelope.ts"
+import { CurrentApiKey } from "../../../api/Authorization.ts"
+import type { RecordType } from "../../../domain/changes/RecordType.ts"
+import { Events, type HistoryRequest } from "../../../services/changes/Events.ts"
+import * as Envelope from "../../transport/Envelope.ts"
 
 interface Request {
   readonly params: { readonly uuid: string }
