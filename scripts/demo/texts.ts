@@ -1,5 +1,5 @@
 import { Result } from "effect"
-import type { Row } from "../../src/cli/transfer/Row.ts"
+import type { Row } from "../../src/cli/files/Row.ts"
 
 export const languages = ["nl", "en", "de", "fr"] as const
 export type Language = (typeof languages)[number]

@@ -3,7 +3,7 @@ import { dirname } from "node:path"
 import { Duration, Effect, PlatformError, Predicate, Schedule, Schema, Struct } from "effect"
 import { HttpClientError } from "effect/http"
 import { InvalidRequestError, RateLimitExceededError, ServiceUnavailableError } from "../domain/write/RequestErrors.ts"
-import type { Reason } from "./transfer/Row.ts"
+import type { Reason } from "./files/Row.ts"
 
 /** An error of a client call: one that the API declares, or one of the connection. */
 export interface Failure {

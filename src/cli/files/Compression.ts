@@ -1,7 +1,7 @@
 import { NodeStream } from "@effect/platform-node"
 import { Effect, Stream } from "effect"
 import { createGunzip } from "node:zlib"
-import { FormatError } from "../transfer/Row.ts"
+import { FormatError } from "./Row.ts"
 import * as Head from "./Head.ts"
 
 /** The number of bytes. */

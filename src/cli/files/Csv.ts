@@ -1,6 +1,6 @@
 import { Effect, Stream } from "effect"
 import { Csv } from "effect/encoding"
-import { FormatError } from "../transfer/Row.ts"
+import { FormatError } from "./Row.ts"
 import * as Delimiter from "../../domain/files/Delimiter.ts"
 import * as Head from "./Head.ts"
 import type { Line } from "./Table.ts"

@@ -2,7 +2,7 @@ import { Predicate, Result, Stream } from "effect"
 import { hash } from "node:crypto"
 import { memberOf } from "../../domain/files/Json.ts"
 import type { Resource } from "../transfer/Resource.ts"
-import { numberOf, placeOf, type Row } from "../transfer/Row.ts"
+import { numberOf, placeOf, type Row } from "./Row.ts"
 
 /** Three words of a hash, and the number. */
 const words = 4

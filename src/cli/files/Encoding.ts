@@ -1,6 +1,6 @@
 import { Effect, Stream } from "effect"
 import iconv from "iconv-lite"
-import { FormatError } from "../transfer/Row.ts"
+import { FormatError } from "./Row.ts"
 
 /** Whether `--encoding` takes the name. */
 export const isKnown = (name: string): boolean => iconv.encodingExists(name)

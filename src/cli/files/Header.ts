@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { didYouMean, nearest } from "../../domain/write/Suggestions.ts"
-import { FormatError } from "../transfer/Row.ts"
+import { FormatError } from "./Row.ts"
 import type * as Rows from "../../domain/files/Rows.ts"
 import type { Layout } from "./Table.ts"
 

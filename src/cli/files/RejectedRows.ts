@@ -1,6 +1,6 @@
 import { Effect, Predicate, Scope, Struct } from "effect"
-import * as RefusedFile from "../transfer/RefusedFile.ts"
-import { placeOf, type Reason, type Row } from "../transfer/Row.ts"
+import * as RefusedFile from "./RefusedFile.ts"
+import { placeOf, type Reason, type Row } from "./Row.ts"
 import type { Format } from "./Format.ts"
 import { reasonsTitle } from "./Header.ts"
 import { isTableSource, type TableSource } from "./Table.ts"

@@ -1,5 +1,5 @@
 import { Result } from "effect"
-import type { Row } from "../transfer/Row.ts"
+import type { Row } from "./Row.ts"
 import * as Rows from "../../domain/files/Rows.ts"
 
 /** A line of a table with its number in the file. */

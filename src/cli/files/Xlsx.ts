@@ -1,7 +1,7 @@
 import { Effect, Stream } from "effect"
 import readWorkbook from "read-excel-file/universal"
 import { nearest } from "../../domain/write/Suggestions.ts"
-import { FormatError } from "../transfer/Row.ts"
+import { FormatError } from "./Row.ts"
 import type { Line } from "./Table.ts"
 
 const cellOf = (value: unknown): string => {

@@ -1,6 +1,6 @@
 import { Effect, FileSystem, Option, Schema, Stream } from "effect"
 import { CommandError } from "../Failures.ts"
-import { replace } from "../files/Replace.ts"
+import { replace } from "../Replace.ts"
 
 /** Where a mirror stands: the cursor, and for which resource and permissions it is valid. */
 const State = Schema.fromJsonString(

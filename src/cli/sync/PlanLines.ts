@@ -3,7 +3,7 @@ import { Client } from "../../client/Client.ts"
 import type * as FileRows from "../files/FileRows.ts"
 import * as RejectedRows from "../files/RejectedRows.ts"
 import type { Resource } from "../transfer/Resource.ts"
-import type { Row } from "../transfer/Row.ts"
+import type { Row } from "../files/Row.ts"
 import * as PlanRecords from "./PlanRecords.ts"
 
 /** Rows whose names are looked up together. */

@@ -4,7 +4,7 @@ import type { Client } from "../../client/Client.ts"
 import type { RejectedRow } from "../files/RejectedRows.ts"
 import * as Names from "../transfer/Names.ts"
 import type { Resource } from "../transfer/Resource.ts"
-import type { Reason, Row } from "../transfer/Row.ts"
+import type { Reason, Row } from "../files/Row.ts"
 import * as Upsert from "../transfer/Upsert.ts"
 
 /** A row that was read, and its record. */

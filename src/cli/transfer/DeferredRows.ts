@@ -2,7 +2,7 @@ import { Stream } from "effect"
 import type { Failure } from "../Failures.ts"
 import type { RejectedRow } from "../files/RejectedRows.ts"
 import type { Resource } from "./Resource.ts"
-import type { Row } from "./Row.ts"
+import type { Row } from "../files/Row.ts"
 import type * as Upsert from "./Upsert.ts"
 
 /** Rows that are kept for another pass; further ones are rejected at once. */

@@ -1,6 +1,7 @@
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import { Csv, JsonArray, Ndjson } from "effect/encoding"
-import { FormatError } from "./Row.ts"
+import { tabular } from "../files/Format.ts"
+import type { FormatError } from "../files/Row.ts"
 import type { Resource } from "./Resource.ts"
 import * as Rows from "../../domain/files/Rows.ts"
 
@@ -18,18 +19,6 @@ export const formatOf = (file: string): Option.Option<Format> =>
     Arr.findFirst(extensions, ([extension]) => file.toLowerCase().endsWith(`.${extension}`)),
     ([, format]) => format
   )
-
-/** Rejects resources with required members that a table cannot hold. */
-export const tabular = ({ create, name }: Resource, file = "A CSV file") => {
-  const missing = Rows.missingFrom(create)
-  return missing.length === 0
-    ? Effect.void
-    : Effect.fail(
-        new FormatError({
-          message: `${file} cannot hold the ${missing.join(", ")} of ${name}; use json or ndjson`
-        })
-      )
-}
 
 /** Writes encoded records in a form that an import reads. */
 export const write =

@@ -7,7 +7,7 @@ import type { Pagination } from "../../domain/query/Pagination.ts"
 import type { Shaped } from "../../domain/write/Markers.ts"
 import type { Failure } from "../Failures.ts"
 import type { Kind } from "./Names.ts"
-import type { Reason } from "./Row.ts"
+import type { Reason } from "../files/Row.ts"
 
 /** The list parameters that the command line uses. */
 export interface ListRequest {

@@ -6,9 +6,9 @@ import type { Failure } from "../Failures.ts"
 import type { RejectedRow } from "../files/RejectedRows.ts"
 import * as Failures from "../Failures.ts"
 import type { Resource } from "./Resource.ts"
-import type { Reason, Row } from "./Row.ts"
+import type { Reason, Row } from "../files/Row.ts"
 import { covers } from "../../domain/files/Rows.ts"
-import * as Turns from "../upload/Turns.ts"
+import * as InOrder from "../InOrder.ts"
 
 /** The number of rows by outcome. */
 export interface Summary {
@@ -72,7 +72,7 @@ export const upsertAll =
       const validate = validator(resource)
       const write = upsert(resource, calls)
       // Keys in the file differ, but `--default` can give the same key to several rows: they are sent in the order of the file.
-      const inTurn = Turns.make()
+      const inTurn = InOrder.make()
       const send = (payload: unknown) =>
         write(payload).pipe(
           Failures.patiently,

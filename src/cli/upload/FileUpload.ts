@@ -9,8 +9,8 @@ import { describe } from "../../domain/write/Issues.ts"
 import { concernsAll, type Failure, persistently, reasonsOf } from "../Failures.ts"
 import * as LocalFile from "./LocalFile.ts"
 import * as SameContent from "./SameContent.ts"
-import type { Reason } from "../transfer/Row.ts"
-import type * as Turns from "./Turns.ts"
+import type { Reason } from "../files/Row.ts"
+import type * as InOrder from "../InOrder.ts"
 import type { Journal, Known } from "./UploadJournal.ts"
 import type * as UploadSession from "./UploadSession.ts"
 
@@ -86,7 +86,7 @@ export interface Uploader extends Duplicates {
   readonly journal: Journal
   readonly assets: Client["Service"]["assets"]
   readonly session: UploadSession.UploadSession
-  readonly inTurn: ReturnType<typeof Turns.make>
+  readonly inTurn: ReturnType<typeof InOrder.make>
 }
 
 /** A file with its upload request and content; `known` names the session of an earlier run when the content is unchanged. */

@@ -1,7 +1,7 @@
 import { Effect, FileSystem, Option, Path, type PlatformError } from "effect"
 import * as Failures from "../Failures.ts"
 import { type LocalFile, modifiedOf } from "./LocalFile.ts"
-import type { Reason } from "../transfer/Row.ts"
+import type { Reason } from "../files/Row.ts"
 
 /** A file that cannot be uploaded, with the reasons. */
 export interface RejectedFile {

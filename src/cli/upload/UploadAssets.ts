@@ -2,7 +2,7 @@ import { Effect, type FileSystem, Stream } from "effect"
 import { Client } from "../../client/Client.ts"
 import type { Failure } from "../Failures.ts"
 import * as FileUpload from "./FileUpload.ts"
-import * as Turns from "./Turns.ts"
+import * as InOrder from "../InOrder.ts"
 import * as UploadSession from "./UploadSession.ts"
 
 /** The number of files by outcome, and of bytes sent and left to send. */
@@ -53,7 +53,7 @@ export const uploadAll = Effect.fnUntraced(function* (options: Options) {
   const { assets } = yield* Client
   const session = yield* UploadSession.make
   const { force, journal, keepDuplicates } = options
-  const uploader: FileUpload.Uploader = { force, keepDuplicates, journal, assets, session, inTurn: Turns.make() }
+  const uploader: FileUpload.Uploader = { force, keepDuplicates, journal, assets, session, inTurn: InOrder.make() }
   return (
     sources: ReadonlyArray<FileUpload.Source>
   ): Stream.Stream<readonly [FileUpload.Source, FileUpload.Outcome], Failure, FileSystem.FileSystem> =>

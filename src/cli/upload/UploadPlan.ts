@@ -1,7 +1,7 @@
 import { Effect, type FileSystem, Result } from "effect"
 import type { Client } from "../../client/Client.ts"
 import type { Failure } from "../Failures.ts"
-import type { Reason } from "../transfer/Row.ts"
+import type { Reason } from "../files/Row.ts"
 import * as FileUpload from "./FileUpload.ts"
 import type { LocalFile } from "./LocalFile.ts"
 import * as SameContent from "./SameContent.ts"

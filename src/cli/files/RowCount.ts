@@ -1,5 +1,5 @@
 import { Effect, Stream } from "effect"
-import type { Format } from "./Formats.ts"
+import type { Format } from "./Format.ts"
 
 const quote = 0x22
 const backslash = 0x5c
@@ -49,7 +49,10 @@ const records = () => {
 }
 
 /** The number of rows in a file, without reading what they hold. */
-export const count = <E, R>(format: Format, bytes: Stream.Stream<Uint8Array, E, R>): Effect.Effect<number, E, R> =>
+export const count = <E, R>(
+  format: Exclude<Format, "xlsx">,
+  bytes: Stream.Stream<Uint8Array, E, R>
+): Effect.Effect<number, E, R> =>
   Effect.suspend(() => {
     const counter = format === "json" ? records() : lines(format === "csv")
     const header = format === "csv" ? 1 : 0
