@@ -7,6 +7,9 @@ import { FormatError } from "./Row.ts"
 export const formats = ["csv", "xlsx", "json", "ndjson"] as const
 export type Format = (typeof formats)[number]
 
+/** The formats of files that are also written; a workbook is only read. */
+export type ExportFormat = Exclude<Format, "xlsx">
+
 const extensions: Readonly<Record<string, Format>> = {
   csv: "csv",
   tsv: "csv",

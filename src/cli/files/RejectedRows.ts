@@ -1,7 +1,7 @@
 import { Effect, Predicate, Scope, Struct } from "effect"
 import * as RefusedFile from "./RefusedFile.ts"
 import { placeOf, type Reason, type Row } from "./Row.ts"
-import type { Format } from "./Format.ts"
+import type { ExportFormat, Format } from "./Format.ts"
 import { reasonsTitle } from "./Header.ts"
 import { isTableSource, type TableSource } from "./Table.ts"
 
@@ -18,11 +18,11 @@ export const textOf = ({ reasons, row }: RejectedRow): string => {
 }
 
 /** The format of the rows that are rejected; a workbook becomes CSV. */
-const formatOf = (format: Format): Exclude<Format, "xlsx"> => (format === "xlsx" ? "csv" : format)
+const exportFormatFor = (format: Format): ExportFormat => (format === "xlsx" ? "csv" : format)
 
 /** The file of the rows that are rejected, unless named. */
 export const defaultFile = (file: string, format: Format): string =>
-  `${file === "-" ? "stdin" : file}.refused.${formatOf(format)}`
+  `${file === "-" ? "stdin" : file}.refused.${exportFormatFor(format)}`
 
 const needsQuotes = (cell: string, delimiter: string) =>
   /["\r\n]/.test(cell) || cell.includes(delimiter) || cell.trim() !== cell
@@ -77,7 +77,7 @@ export const make = Effect.fnUntraced(function* (
       Scope.close(inner, exit)
     )
   )
-  if (formatOf(format) === "csv") {
+  if (exportFormatFor(format) === "csv") {
     const toText = csv(delimiter)
     return (rejected: RejectedRow) => write(toText(rejected))
   }

@@ -1,5 +1,5 @@
 import { Effect, Stream } from "effect"
-import type { Format } from "./Format.ts"
+import type { ExportFormat } from "./Format.ts"
 
 const quote = 0x22
 const backslash = 0x5c
@@ -50,7 +50,7 @@ const records = () => {
 
 /** The number of rows in a file, without reading what they hold. */
 export const count = <E, R>(
-  format: Exclude<Format, "xlsx">,
+  format: ExportFormat,
   bytes: Stream.Stream<Uint8Array, E, R>
 ): Effect.Effect<number, E, R> =>
   Effect.suspend(() => {

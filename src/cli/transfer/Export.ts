@@ -6,26 +6,27 @@ import * as Filter from "../../domain/query/Filter.ts"
 import * as Rows from "../../domain/files/Rows.ts"
 import { filterableOf } from "../../domain/query/FilterFields.ts"
 import * as Connection from "../Connection.ts"
-import * as Formats from "./Formats.ts"
 import { CommandError } from "../Failures.ts"
+import type { ExportFormat } from "../files/Format.ts"
 import { replace } from "../Replace.ts"
 import * as Progress from "../Progress.ts"
+import { exportFormatOf, exportFormats, write } from "./ExportFormat.ts"
 import { resources } from "./Resources.ts"
 import type { Resource } from "./Resource.ts"
 import * as WholeList from "./WholeList.ts"
 
-const formatFlag = Flag.Literals("format", Formats.formats).pipe(
+const formatFlag = Flag.Literals("format", exportFormats).pipe(
   Flag.withDescription("The format; default: the extension of the file"),
   Flag.optional
 )
 
 /** The requested format, or that of the file's extension. */
-const formatFor = (file: string, given: Option.Option<Formats.Format>) =>
+const formatFor = (file: string, given: Option.Option<ExportFormat>) =>
   Effect.fromOption(
-    Option.orElse(given, () => Formats.formatOf(file)),
+    Option.orElse(given, () => exportFormatOf(file)),
     () =>
       new CommandError({
-        message: `The format of "${file}" is unknown; set --format to one of ${Formats.formats.join(", ")}`
+        message: `The format of "${file}" is unknown; set --format to one of ${exportFormats.join(", ")}`
       })
   )
 
@@ -76,7 +77,6 @@ const exportCommand = (resource: Resource) =>
         const fields = filterableOf(resource.listed ?? resource.record)
         const conditions = filter === "" ? [] : yield* Effect.fromResult(Filter.parse(fields, filter))
         const chosen = yield* formatFor(file, format)
-        const write = Formats.write(chosen, resource)
         const list = resource.list(client, { flat: chosen === "csv" })
         const count: Count = { done: 0, total: undefined }
         const lost = new Set<string>()
@@ -91,7 +91,7 @@ const exportCommand = (resource: Resource) =>
               for (const member of lossy) if (hasValue(record[member])) lost.add(member)
             })
           ),
-          write,
+          write(chosen, resource),
           save(file),
           Progress.show(() => ({ done: count.done, fraction: count.total ? count.done / count.total : undefined })),
           Progress.timed

@@ -3,7 +3,7 @@ import { Effect, Stream } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { line } from "../../../src/cli/Progress.ts"
-import type { Format } from "../../../src/cli/transfer/Formats.ts"
+import type { ExportFormat } from "../../../src/cli/files/Format.ts"
 import * as RowCount from "../../../src/cli/files/RowCount.ts"
 import * as Service from "../../support/Service.ts"
 import { start } from "../../support/cli/Command.ts"
@@ -47,7 +47,7 @@ describe("an import that is interrupted", () => {
   })
 })
 
-const count = (format: Format, text: string) => {
+const count = (format: ExportFormat, text: string) => {
   const bytes = new TextEncoder().encode(text)
   return Effect.runPromise(RowCount.count(format, Stream.fromIterable([bytes.slice(0, 7), bytes.slice(7)])))
 }

@@ -2,7 +2,7 @@ import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Result, Schema, Stream } from "effect"
 import { Location, LocationCreate } from "../../../src/domain/locations/Location.ts"
-import * as Formats from "../../../src/cli/transfer/Formats.ts"
+import { exportFormats, write } from "../../../src/cli/transfer/ExportFormat.ts"
 import type { Resource } from "../../../src/cli/transfer/Resource.ts"
 import {
   columnsOf,
@@ -94,14 +94,14 @@ describe("rows", () => {
     property()
   )
 
-  for (const format of Formats.formats) {
+  for (const format of exportFormats) {
     it.effect.prop(
       `records written as ${format} are read back, in chunks of any size`,
       [Arbitrary.array(record, { maxLength: 4 }), Arbitrary.schema(Schema.Literals([1, 2, 3, 7, 64]))],
       ([records, size]) =>
         Effect.gen(function* () {
           const bytes = yield* Stream.fromIterable<unknown>(records).pipe(
-            Formats.write(format, resource),
+            write(format, resource),
             Stream.encodeText,
             Stream.runCollect
           )

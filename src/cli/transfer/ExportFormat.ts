@@ -1,20 +1,20 @@
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import { Csv, JsonArray, Ndjson } from "effect/encoding"
-import { tabular } from "../files/Format.ts"
+import { type ExportFormat, tabular } from "../files/Format.ts"
 import type { FormatError } from "../files/Row.ts"
 import type { Resource } from "./Resource.ts"
 import * as Rows from "../../domain/files/Rows.ts"
 
-export const formats = ["csv", "json", "ndjson"] as const
-export type Format = (typeof formats)[number]
+/** The formats of files that are written. */
+export const exportFormats = ["csv", "json", "ndjson"] as const satisfies ReadonlyArray<ExportFormat>
 
-const extensions: ReadonlyArray<readonly [string, Format]> = [
-  ...formats.map((name) => [name, name] as const),
+const extensions: ReadonlyArray<readonly [string, ExportFormat]> = [
+  ...exportFormats.map((name) => [name, name] as const),
   ["jsonl", "ndjson"]
 ]
 
-/** The format of a file, by its extension. */
-export const formatOf = (file: string): Option.Option<Format> =>
+/** The format of a file to write, by its extension. */
+export const exportFormatOf = (file: string): Option.Option<ExportFormat> =>
   Option.map(
     Arr.findFirst(extensions, ([extension]) => file.toLowerCase().endsWith(`.${extension}`)),
     ([, format]) => format
@@ -22,7 +22,7 @@ export const formatOf = (file: string): Option.Option<Format> =>
 
 /** Writes encoded records in a form that an import reads. */
 export const write =
-  (format: Format, resource: Resource) =>
+  (format: ExportFormat, resource: Resource) =>
   <E>(
     records: Stream.Stream<unknown, E>
   ): Stream.Stream<string, E | FormatError | JsonArray.JsonArrayError | Ndjson.NdjsonError> => {
