@@ -31,7 +31,7 @@ const slow = [
   "test/docs/Guides.test.ts",
   "test/cli/backup/*.test.ts",
   "test/client/package/*.test.ts",
-  "test/cli/files/{Columns,DryRun,DutchExcel,Rejected,Spreadsheets,Values}.test.ts",
+  "test/cli/files/{Columns,DryRun,DutchExcel,Refused,Spreadsheets,Values}.test.ts",
   "test/cli/{mirror,quality,sync}/*.test.ts",
   "test/cli/records/Changes.test.ts",
   "test/cli/transfer/{Interrupted,LiveExport,Planned,Posts,Products,Transfer}.test.ts",

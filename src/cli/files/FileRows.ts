@@ -35,7 +35,7 @@ type RowStream = Stream.Stream<Row, PlatformError.PlatformError | FormatError>
 /** The rows of a file, with how it was read. */
 export interface FileRows {
   readonly rows: RowStream
-  /** The separator of cells that a file of rejected rows has as well. */
+  /** The separator of cells that a file of refused rows has as well. */
   readonly delimiter: string
   /** What was detected, where it is not UTF-8 with commas. */
   readonly notes: ReadonlyArray<string>

@@ -4,7 +4,7 @@ import { FormatError } from "./Row.ts"
 import type * as Rows from "../../domain/files/Rows.ts"
 import type { Layout } from "./Table.ts"
 
-/** The column in which a file of rejected rows has the reasons; it is not imported. */
+/** The column in which a file of refused rows has the reasons; it is not imported. */
 export const reasonsTitle = "_reasons"
 
 const lastOf = (path: string) => path.slice(path.lastIndexOf(".") + 1)

@@ -1,7 +1,7 @@
 import { Console, Effect, Stream, Struct } from "effect"
 import { Client } from "../../client/Client.ts"
 import type * as FileRows from "../files/FileRows.ts"
-import * as RejectedRows from "../files/RejectedRows.ts"
+import * as RefusedRows from "../files/RefusedRows.ts"
 import type { Resource } from "../transfer/Resource.ts"
 import type { Row } from "../files/Row.ts"
 import * as PlanRecords from "./PlanRecords.ts"
@@ -29,16 +29,16 @@ export const make = Effect.fnUntraced(function* (resource: Resource, rows: FileR
         const inOrder = <T extends { readonly row: Row }>(all: ReadonlyArray<T>) =>
           all.toSorted((a, b) => numbers.get(a.row)! - numbers.get(b.row)!)
         const unsupported = left.map((row) => ({ row, reasons: [resource.planned!.unsupported] }))
-        const rejected = inOrder([...known.rejected, ...resolved.rejected, ...unsupported])
-        const refusedRows = rejected.map(({ reasons, row }) => ({
+        const refusedRows = inOrder([...known.refused, ...resolved.refused, ...unsupported])
+        const refusedRecords = refusedRows.map(({ reasons, row }) => ({
           row,
           record: { [resource.key]: row.key, _refused: reasons.map(Struct.omit(["reference"])) }
         }))
-        for (const { record, row } of inOrder([...resolved.records, ...refusedRows]))
+        for (const { record, row } of inOrder([...resolved.records, ...refusedRecords]))
           lines.push(JSON.stringify({ ...record, _row: numbers.get(row) }))
-        for (const one of rejected) {
+        for (const one of refusedRows) {
           refused.add(numbers.get(one.row)!)
-          yield* Console.log(RejectedRows.textOf(one))
+          yield* Console.log(RefusedRows.textOf(one))
         }
       })
     )

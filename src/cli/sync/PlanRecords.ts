@@ -1,7 +1,7 @@
 import { Effect, Result, Schema } from "effect"
 import type { Json } from "../../domain/files/Json.ts"
 import type { Client } from "../../client/Client.ts"
-import type { RejectedRow } from "../files/RejectedRows.ts"
+import type { RefusedRow } from "../files/RefusedRows.ts"
 import * as Names from "../transfer/Names.ts"
 import type { Resource } from "../transfer/Resource.ts"
 import type { Reason, Row } from "../files/Row.ts"
@@ -16,7 +16,7 @@ export interface RowRecord {
 /** Rows that a plan can take, and rows that it cannot. */
 export interface PlanRecords {
   readonly records: ReadonlyArray<RowRecord>
-  readonly rejected: ReadonlyArray<RejectedRow>
+  readonly refused: ReadonlyArray<RefusedRow>
 }
 
 const divide = <T extends { readonly row: Row }>(
@@ -24,13 +24,13 @@ const divide = <T extends { readonly row: Row }>(
   recordOf: (one: T) => Result.Result<Json, ReadonlyArray<Reason>>
 ): PlanRecords => {
   const records: Array<RowRecord> = []
-  const rejected: Array<RejectedRow> = []
+  const refused: Array<RefusedRow> = []
   for (const one of all) {
     const record = recordOf(one)
     if (Result.isSuccess(record)) records.push({ row: one.row, record: record.success })
-    else rejected.push({ row: one.row, reasons: record.failure })
+    else refused.push({ row: one.row, reasons: record.failure })
   }
-  return { records, rejected }
+  return { records, refused }
 }
 
 /** Prepares rows for plans, which have uuids where files have names. */
@@ -68,9 +68,9 @@ export const make = (client: Client["Service"], resource: Resource) => {
       return { planned, left }
     }),
 
-    /** The records with uuids in the place of names. Rows are rejected for the first name that no record has. */
+    /** The records with uuids in the place of names. Rows are refused for the first name that no record has. */
     resolve: Effect.fnUntraced(function* (records: ReadonlyArray<RowRecord>) {
-      if (toApi === undefined) return { records, rejected: [] } satisfies PlanRecords
+      if (toApi === undefined) return { records, refused: [] } satisfies PlanRecords
       const wanted = new Map<Names.Kind, Set<string>>()
       const want = (kind: Names.Kind, name: string) => {
         const named = wanted.get(kind) ?? new Set()

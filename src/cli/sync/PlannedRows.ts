@@ -5,7 +5,7 @@ import type { Counts, PlanChange, PlanId } from "../../domain/plans/Plan.ts"
 import type { Issue } from "../../domain/write/RequestErrors.ts"
 import * as Failures from "../Failures.ts"
 import type { Failure } from "../Failures.ts"
-import type { RejectedRow } from "../files/RejectedRows.ts"
+import type { RefusedRow } from "../files/RefusedRows.ts"
 import type { CreatedKeys } from "../transfer/DryRun.ts"
 import type { Resource } from "../transfer/Resource.ts"
 import type { Reason, Row } from "../files/Row.ts"
@@ -33,7 +33,7 @@ interface Options {
   /** The keys of the records that a dry run would create; without them the plans are applied. */
   readonly created: CreatedKeys | undefined
   /** Sends rows one by one, if a plan cannot do what some of them say. */
-  readonly single: ((rows: Stream.Stream<Row>) => Stream.Stream<RejectedRow, Failure>) | undefined
+  readonly single: ((rows: Stream.Stream<Row>) => Stream.Stream<RefusedRow, Failure>) | undefined
 }
 
 const pageSize = 500
@@ -53,12 +53,12 @@ const reasonOf = ({ code, message, path }: Issue): Reason => ({ ...(path !== "" 
 /** What plans did: how many records they created, and the rows that were refused. */
 interface Sent {
   readonly created: number
-  readonly rejected: ReadonlyArray<RejectedRow>
+  readonly refused: ReadonlyArray<RefusedRow>
 }
 
 const together = (sent: ReadonlyArray<Sent>): Sent => ({
   created: sent.reduce((sum, { created }) => sum + created, 0),
-  rejected: sent.flatMap(({ rejected }) => rejected)
+  refused: sent.flatMap(({ refused }) => refused)
 })
 
 const encoder = new TextEncoder()
@@ -106,7 +106,7 @@ export const upsertAll = (client: Client["Service"], resource: Resource, { creat
   const sendPart = (part: ReadonlyArray<PlanLine>): Effect.Effect<Sent, Failure> =>
     Effect.matchEffect(plan(part), {
       onSuccess: ({ counts, refused }) =>
-        Effect.sync(() => ({ created: counts.create, rejected: outcomes(part, counts, refused) })),
+        Effect.sync(() => ({ created: counts.create, refused: outcomes(part, counts, refused) })),
       onFailure: (failure) => {
         // Two rows that give two records the same unique value: planned one after the other, the later one is refused.
         if (!isOutdated(failure) || part.length === 1) return Effect.fail<Failure>(failure)
@@ -115,44 +115,44 @@ export const upsertAll = (client: Client["Service"], resource: Resource, { creat
       }
     })
 
-  const outcomes = (part: ReadonlyArray<PlanLine>, counts: Counts, refused: ReadonlyArray<PlanChange>) => {
+  const outcomes = (part: ReadonlyArray<PlanLine>, counts: Counts, changes: ReadonlyArray<PlanChange>) => {
     summary.created += counts.create
     summary.updated += counts.update
     summary.unchanged += counts.unchanged
-    const rejected = new Map(refused.map(({ issues = [], row }) => [row!, issues.map(reasonOf)] as const))
-    return part.flatMap(({ number, record, row }): ReadonlyArray<RejectedRow> => {
-      const reasons = rejected.get(number)
+    const refused = new Map(changes.map(({ issues = [], row }) => [row!, issues.map(reasonOf)] as const))
+    return part.flatMap(({ number, record, row }): ReadonlyArray<RefusedRow> => {
+      const reasons = refused.get(number)
       if (reasons === undefined) created?.add(memberOf(record, resource.key))
       return reasons === undefined ? [] : [{ row, reasons }]
     })
   }
 
   /** A dry run takes rows for created that name a record which the file creates and the service does not have. */
-  const isAssumed = ({ reasons: [reason] }: RejectedRow) =>
+  const isAssumed = ({ reasons: [reason] }: RefusedRow) =>
     reason !== undefined && reason.code === resource.late && created?.has(reason.reference) === true
 
   const send = Effect.fnUntraced(function* (
     rows: ReadonlyArray<Row>
-  ): Effect.fn.Return<ReadonlyArray<RejectedRow>, Failure> {
-    const { records, rejected } = read(rows)
+  ): Effect.fn.Return<ReadonlyArray<RefusedRow>, Failure> {
+    const { records, refused } = read(rows)
     const { left, planned } = yield* choose(records)
     const resolved = yield* resolve(planned)
-    const unresolved = resolved.rejected.filter((one) => !isAssumed(one))
-    summary.created += resolved.rejected.length - unresolved.length
+    const unresolved = resolved.refused.filter((one) => !isAssumed(one))
+    summary.created += resolved.refused.length - unresolved.length
     // A dry run creates nothing.
     const others = created === undefined ? yield* creation.create(resolved.records) : resolved.records
     const sent = together(yield* Effect.forEach(partsOf(others), sendPart))
     creation.learn(resolved.records.length - others.length + sent.created, resolved.records.length)
-    const all = [...rejected, ...unresolved, ...sent.rejected]
+    const all = [...refused, ...unresolved, ...sent.refused]
     summary.refused += all.length
     if (left.length === 0 || single === undefined) return all
     return [...all, ...(yield* Stream.runCollect(single(Stream.fromIterable(left))))]
   })
 
-  return <E, R>(rows: Stream.Stream<Row, E, R>): Stream.Stream<RejectedRow, E | Failure, R> =>
+  return <E, R>(rows: Stream.Stream<Row, E, R>): Stream.Stream<RefusedRow, E | Failure, R> =>
     rows.pipe(
       Stream.grouped(resource.chunk ?? chunk),
       Stream.mapEffect(send, { concurrency }),
-      Stream.flatMap((rejected) => Stream.fromIterable(rejected))
+      Stream.flatMap((refused) => Stream.fromIterable(refused))
     )
 }

@@ -1,28 +1,28 @@
 import { Stream } from "effect"
 import type { Failure } from "../Failures.ts"
-import type { RejectedRow } from "../files/RejectedRows.ts"
+import type { RefusedRow } from "../files/RefusedRows.ts"
 import type { Resource } from "./Resource.ts"
 import type { Row } from "../files/Row.ts"
 import type * as Upsert from "./Upsert.ts"
 
-/** Rows that are kept for another pass; further ones are rejected at once. */
+/** Rows that are kept for another pass; further ones are refused at once. */
 const maxDeferred = 100_000
 
-/** Sends rows, and returns those that are rejected. */
-type Send = <E, R>(rows: Stream.Stream<Row, E, R>) => Stream.Stream<RejectedRow, E | Failure, R>
+/** Sends rows, and returns those that are refused. */
+type Send = <E, R>(rows: Stream.Stream<Row, E, R>) => Stream.Stream<RefusedRow, E | Failure, R>
 
 /**
  * Rows that name a record which a later row creates, such as a variant before its parent, are sent again after the others,
  * until a pass makes no progress.
  */
 export const upsertAll = (send: Send, { late }: Resource, summary: Upsert.Summary): Send => {
-  const pass = <E, R>(rows: Stream.Stream<Row, E, R>, count: number): Stream.Stream<RejectedRow, E | Failure, R> =>
+  const pass = <E, R>(rows: Stream.Stream<Row, E, R>, count: number): Stream.Stream<RefusedRow, E | Failure, R> =>
     Stream.suspend(() => {
-      const deferred: Array<RejectedRow> = []
+      const deferred: Array<RefusedRow> = []
       const first = send(rows).pipe(
-        Stream.filter((rejected) => {
-          if (rejected.reasons[0]?.code !== late || deferred.length >= maxDeferred) return true
-          deferred.push(rejected)
+        Stream.filter((refused) => {
+          if (refused.reasons[0]?.code !== late || deferred.length >= maxDeferred) return true
+          deferred.push(refused)
           summary.refused--
           return false
         })

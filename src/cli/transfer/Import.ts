@@ -8,8 +8,8 @@ import * as FileRows from "../files/FileRows.ts"
 import type { Options } from "../files/FileRows.ts"
 import * as Flags from "../files/Flags.ts"
 import type { Format } from "../files/Format.ts"
-import * as RejectedRows from "../files/RejectedRows.ts"
-import type { RejectedRow } from "../files/RejectedRows.ts"
+import * as RefusedRows from "../files/RefusedRows.ts"
+import type { RefusedRow } from "../files/RefusedRows.ts"
 import * as Progress from "../Progress.ts"
 import { resources } from "./Resources.ts"
 import type { Resource } from "./Resource.ts"
@@ -54,20 +54,20 @@ export const report = (name: string, summary: Upsert.Summary, seconds: number): 
 
 const missingFile = new CommandError({ message: "Pass the file to read, or - for standard input" })
 
-/** What a row is rejected for: printed in a dry run, otherwise or where a file is named written to that. */
-const rejections = Effect.fnUntraced(function* (
+/** Prints refused rows in a dry run that names no file for them, and otherwise writes them to a file. */
+const refusedOutput = Effect.fnUntraced(function* (
   refused: Option.Option<string>,
   { delimiter, dryRun, file, format }: { file: string; format: Format; delimiter: string; dryRun: boolean }
 ) {
   const path = yield* Path.Path
   if (dryRun && Option.isNone(refused)) {
-    return { name: undefined, add: (rejected: RejectedRow) => Console.log(RejectedRows.textOf(rejected)) }
+    return { name: undefined, add: (row: RefusedRow) => Console.log(RefusedRows.textOf(row)) }
   }
-  const name = Option.getOrElse(refused, () => RejectedRows.defaultFile(file, format))
+  const name = Option.getOrElse(refused, () => RefusedRows.defaultFile(file, format))
   if (file !== "-" && path.resolve(name) === path.resolve(file)) {
     return yield* new CommandError({ message: `--refused ${name}: the file is the one that is imported` })
   }
-  return { name, add: yield* RejectedRows.make(path.resolve(name), { format, delimiter }) }
+  return { name, add: yield* RefusedRows.make(path.resolve(name), { format, delimiter }) }
 })
 
 const runImport = Effect.fnUntraced(function* (
@@ -78,7 +78,7 @@ const runImport = Effect.fnUntraced(function* (
 ) {
   const client = yield* Client
   const { counted, delimiter, notes, rows } = yield* FileRows.open(file, resource, options)
-  const { add, name } = yield* rejections(refused, { file, format: options.format, delimiter, dryRun })
+  const { add, name } = yield* refusedOutput(refused, { file, format: options.format, delimiter, dryRun })
   const flat = options.format === "csv" || options.format === "xlsx"
   const summary = Upsert.emptySummary()
   const { seconds } = yield* rows.pipe(

@@ -75,7 +75,7 @@ const named = {
   products: ["Product", "identifier"]
 } as const
 
-/** Why a row is rejected whose name no record has. */
+/** Why a row is refused whose name no record has. */
 export const unknown = (kind: Kind, name: string) => ({
   code: `${named[kind][0]}NotFoundError`,
   message: `No ${named[kind][0].toLowerCase()} has the ${named[kind][1]} "${name}"`,

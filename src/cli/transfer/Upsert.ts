@@ -3,7 +3,7 @@ import { memberOf } from "../../domain/files/Json.ts"
 import { describe } from "../../domain/write/Issues.ts"
 import { readOnlyMembers } from "../../domain/write/Shape.ts"
 import type { Failure } from "../Failures.ts"
-import type { RejectedRow } from "../files/RejectedRows.ts"
+import type { RefusedRow } from "../files/RefusedRows.ts"
 import * as Failures from "../Failures.ts"
 import type { Resource } from "./Resource.ts"
 import type { Reason, Row } from "../files/Row.ts"
@@ -67,7 +67,7 @@ const upsert = ({ create, duplicate, has = covers, key, record }: Resource, call
  */
 export const upsertAll =
   (resource: Resource, calls: Calls, options: { readonly concurrency: number; readonly summary: Summary }) =>
-  <E, R>(rows: Stream.Stream<Row, E, R>): Stream.Stream<RejectedRow, E | Failure, R> =>
+  <E, R>(rows: Stream.Stream<Row, E, R>): Stream.Stream<RefusedRow, E | Failure, R> =>
     Stream.suspend(() => {
       const validate = validator(resource)
       const write = upsert(resource, calls)

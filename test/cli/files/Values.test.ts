@@ -82,7 +82,7 @@ describe("phone numbers in an import", () => {
     const { code, out } = await importing.run("locations", path)
     assert.strictEqual(code, 1)
     assert.include(out, "5 refused")
-    const rejected = importing.rejected(path, "csv")
+    const refused = importing.refused(path, "csv")
     for (const reason of [
       'line 2: contact.phone: Expected a phone number of NL, which ""bel ons"" is not',
       "line 3: contact.phone: The phone number is in national form",
@@ -91,7 +91,7 @@ describe("phone numbers in an import", () => {
       "line 5: contact.phone: Expected a phone number of MX",
       "line 6: contact.phone: Expected a phone number, which"
     ]) {
-      assert.include(rejected, reason)
+      assert.include(refused, reason)
     }
   })
 })

@@ -109,7 +109,7 @@ describe("imports in plans", () => {
     assert.strictEqual(code, 1)
     assert.include(out, outcome)
     assert.strictEqual(await bulk(), before + 1)
-    assert.include(importing.rejected(path, "ndjson"), '"B-4300"')
+    assert.include(importing.refused(path, "ndjson"), '"B-4300"')
     const [renamed] = await list("/v1/locations?filter=identifier:equals:B-4200")
     assert.strictEqual(renamed!["name"], "Renamed")
     assert.include((await counted("locations", rows.slice(4000))).out, "499 unchanged, 1 refused")
@@ -143,10 +143,10 @@ describe("imports in plans", () => {
     const { code, out, path } = await counted("groups", rows)
     assert.strictEqual(code, 1)
     assert.include(out, "1 created, 3 refused")
-    const rejected = importing.rejected(path, "ndjson")
-    assert.include(rejected, 'No location has the identifier \\"NOWHERE\\"')
-    assert.lengthOf(rejected.trim().split("\n"), 3)
-    assert.notInclude(rejected, "reference")
+    const refused = importing.refused(path, "ndjson")
+    assert.include(refused, 'No location has the identifier \\"NOWHERE\\"')
+    assert.lengthOf(refused.trim().split("\n"), 3)
+    assert.notInclude(refused, "reference")
   })
 
   it("of rows of one file with the same e-mail address, the first is imported and the others are rejected", async () => {
@@ -154,7 +154,7 @@ describe("imports in plans", () => {
     const { code, out, path } = await counted("users", times(1102, row))
     assert.strictEqual(code, 1)
     assert.include(out, "1,100 created, 2 refused")
-    assert.match(importing.rejected(path, "ndjson"), /"username":"e\.1100".*EmailNotUniqueError/)
+    assert.match(importing.refused(path, "ndjson"), /"username":"e\.1100".*EmailNotUniqueError/)
   })
 
   it("products without modules are compared in a plan, also variants before a parent that has modules", async () => {

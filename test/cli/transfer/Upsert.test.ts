@@ -96,16 +96,16 @@ describe("imports", () => {
         { name: "C", identifier: "3" },
         "text"
       ]
-      const rejected = yield* Stream.runCollect(
+      const refused = yield* Stream.runCollect(
         Stream.fromIterable(rowsOf(records)).pipe(Upsert.upsertAll(locations, calls, { concurrency: 2, summary }))
       )
       assert.deepStrictEqual(summary, { created: 1, updated: 0, unchanged: 0, refused: 3 })
       assert.deepStrictEqual(seen.names, ["C"])
       assert.deepStrictEqual(
-        rejected.map(({ reasons }) => reasons.map(({ code, path }) => [path, code])),
+        refused.map(({ reasons }) => reasons.map(({ code, path }) => [path, code])),
         [[["adress", "unknownMember"]], [["name", "required"]], [["", "wrongType"]]]
       )
-      assert.include(rejected[0]!.reasons[0]!.message, "address")
+      assert.include(refused[0]!.reasons[0]!.message, "address")
     })
   )
 
@@ -113,12 +113,12 @@ describe("imports", () => {
     Effect.gen(function* () {
       const { calls } = slowCalls(() => Effect.fail(DuplicateIdentifierError.of("1")))
       const summary = Upsert.emptySummary()
-      const rejected = yield* Stream.runCollect(
+      const refused = yield* Stream.runCollect(
         Stream.fromIterable(rowsOf([{ name: "A", identifier: "1" }])).pipe(
           Upsert.upsertAll(locations, calls, { concurrency: 1, summary })
         )
       )
-      assert.strictEqual(rejected[0]!.reasons[0]!.code, "DuplicateIdentifierError")
+      assert.strictEqual(refused[0]!.reasons[0]!.code, "DuplicateIdentifierError")
     })
   )
 

@@ -28,7 +28,7 @@ export const start = async () => {
       (await service.call("GET", `/v1/locations?filter=identifier:equals:${identifier}`)).body.data[0],
     total: async (resource: string) =>
       Number((await service.call("GET", `/v1/${resource}?limit=1`)).body.pagination.total),
-    rejected: (path: string, format: string) => readFileSync(`${path}.refused.${format}`, "utf8")
+    refused: (path: string, format: string) => readFileSync(`${path}.refused.${format}`, "utf8")
   }
 }
 

@@ -12,9 +12,9 @@ beforeAll(async () => {
 })
 afterAll(() => importing?.service[Symbol.asyncDispose]())
 
-/** Corrects the rows of a file of rejected rows, imports it, and returns what the import printed. */
+/** Corrects the rows of a file of refused rows, imports it, and returns what the import printed. */
 const correct = async (path: string, format: string, wrong: string, right: string, ...flags: ReadonlyArray<string>) => {
-  const text = importing.rejected(path, format)
+  const text = importing.refused(path, format)
   const corrected = importing.file(text.replaceAll(wrong, right), format)
   const { code, err, out } = await importing.run("locations", corrected, ...flags)
   assert.strictEqual(code, 0, err)
@@ -31,7 +31,7 @@ describe("rows that an import rejects", () => {
     const flags = ["--map", "Nummer=identifier"]
     assert.strictEqual((await importing.run("locations", path, ...flags)).code, 1)
     assert.strictEqual(
-      importing.rejected(path, "csv"),
+      importing.refused(path, "csv"),
       '\uFEFFNummer|name|other.extraDna1|address.countryCode|_reasons\r\nA-1|A|"é ""|""\nb"|XX|' +
         "line 2: address.countryCode: Expected an ISO 3166-1 alpha-2 country code such as NL\r\n"
     )
@@ -43,7 +43,7 @@ describe("rows that an import rejects", () => {
     const path = importing.file("identifier,_reasons,name\nB-1,old,\n", "csv")
     assert.strictEqual((await importing.run("locations", path)).code, 1)
     assert.strictEqual(
-      importing.rejected(path, "csv"),
+      importing.refused(path, "csv"),
       "\uFEFFidentifier,name,_reasons\r\nB-1,,line 2: name: Required\r\n"
     )
   })
@@ -60,8 +60,8 @@ describe("rows that an import rejects", () => {
       const path = importing.file(text, format)
       assert.strictEqual((await importing.run("locations", path, "--concurrency", "1")).code, 1)
       const place = format === "json" ? "item" : "line"
-      const rejected = importing.rejected(path, format)
-      const parsed = JSON.parse(format === "json" ? rejected : `[${rejected.trim().replaceAll("\n", ",")}]`)
+      const refused = importing.refused(path, format)
+      const parsed = JSON.parse(format === "json" ? refused : `[${refused.trim().replaceAll("\n", ",")}]`)
       const reason = { path: "address.countryCode", code: "unknownCountry" }
       assert.lengthOf(parsed, 2)
       assert.deepInclude(parsed[0], { identifier: `C-${format}-1`, address: { countryCode: "XX" } })
@@ -79,7 +79,7 @@ describe("rows that an import rejects", () => {
     const workbook = await writeWorkbook(cells.map((row) => row.map((value) => ({ value })))).toBuffer()
     const path = importing.file(workbook, "xlsx")
     assert.strictEqual((await importing.run("locations", path)).code, 1)
-    assert.include(importing.rejected(path, "csv"), "X-1;;52,09;5,12;row 2: name: Required")
+    assert.include(importing.refused(path, "csv"), "X-1;;52,09;5,12;row 2: name: Required")
     assert.include(await correct(path, "csv", "X-1;;", "X-1;Winkel;"), "1 created")
     assert.strictEqual((await importing.find("X-1")).coordinates.latitude, 52.09)
   })
@@ -100,17 +100,17 @@ describe("rows that an import rejects", () => {
     const path = importing.file("identifier,name,\nF-1,A\nF-2,B,C\nF-3,D,\n", "csv")
     const first = await importing.run("locations", path)
     assert.include(first.out, "1 created, 2 refused")
-    const rejected = importing.rejected(path, "csv")
-    assert.include(rejected, "The row has 2 cells and the header has 3")
-    assert.include(rejected, "Cell 3 is in a column without a title")
-    const again = importing.file(rejected, "csv")
+    const refused = importing.refused(path, "csv")
+    assert.include(refused, "The row has 2 cells and the header has 3")
+    assert.include(refused, "Cell 3 is in a column without a title")
+    const again = importing.file(refused, "csv")
     assert.include((await importing.run("locations", again)).out, "2 refused")
   })
 
   it("of a line that is no JSON are kept", async () => {
     const path = importing.file('{"identifier":\n', "ndjson")
     assert.strictEqual((await importing.run("locations", path)).code, 1)
-    assert.deepInclude(JSON.parse(importing.rejected(path, "ndjson")), { _source: '{"identifier":' })
+    assert.deepInclude(JSON.parse(importing.refused(path, "ndjson")), { _source: '{"identifier":' })
   })
 })
 
@@ -122,9 +122,9 @@ describe("two rows with one key", () => {
     assert.strictEqual(code, 1)
     assert.include(out, "3 created, 2 refused")
     assert.strictEqual((await importing.find("G-1")).name, "First")
-    const rejected = importing.rejected(path, "csv")
-    assert.include(rejected, 'line 4: identifier: line 4 has the same identifier as line 2: ""G-1""')
-    assert.include(rejected, 'line 5: identifier: line 5 has the same identifier as line 2: ""G-1""')
+    const refused = importing.refused(path, "csv")
+    assert.include(refused, 'line 4: identifier: line 4 has the same identifier as line 2: ""G-1""')
+    assert.include(refused, 'line 5: identifier: line 5 has the same identifier as line 2: ""G-1""')
   })
 
   it("user and group names that differ in case are one key", async () => {

@@ -6,21 +6,21 @@ import { reasonsTitle } from "./Header.ts"
 import { isTableSource, type TableSource } from "./Table.ts"
 
 /** A row that was not imported, with the reasons. */
-export interface RejectedRow {
+export interface RefusedRow {
   readonly row: Row
   readonly reasons: ReadonlyArray<Reason>
 }
 
 /** The reasons in one line: `line 4: name: Required; contact.phone: …`. */
-export const textOf = ({ reasons, row }: RejectedRow): string => {
+export const textOf = ({ reasons, row }: RefusedRow): string => {
   const texts = reasons.map(({ message, path }) => (path === undefined ? message : `${path}: ${message}`))
   return `${placeOf(row.at)}: ${texts.join("; ")}`
 }
 
-/** The format of the rows that are rejected; a workbook becomes CSV. */
+/** The format of the rows that are refused; a workbook becomes CSV. */
 const exportFormatFor = (format: Format): ExportFormat => (format === "xlsx" ? "csv" : format)
 
-/** The file of the rows that are rejected, unless named. */
+/** The file of the rows that are refused, unless named. */
 export const defaultFile = (file: string, format: Format): string =>
   `${file === "-" ? "stdin" : file}.refused.${exportFormatFor(format)}`
 
@@ -38,19 +38,19 @@ const withoutReasons = ({ titles }: TableSource, cells: ReadonlyArray<string>) =
 
 const csv = (delimiter: string) => {
   let isFirst = true
-  return (rejected: RejectedRow): string => {
-    const { source } = rejected.row
+  return (refused: RefusedRow): string => {
+    const { source } = refused.row
     if (!isTableSource(source)) return ""
     // Without the mark, spreadsheets do not read UTF-8.
     const header = isFirst
       ? `\uFEFF${csvLine([...withoutReasons(source, source.titles), reasonsTitle], delimiter)}`
       : ""
     isFirst = false
-    return header + csvLine([...withoutReasons(source, source.cells), textOf(rejected)], delimiter)
+    return header + csvLine([...withoutReasons(source, source.cells), textOf(refused)], delimiter)
   }
 }
 
-const entryOf = ({ reasons, row }: RejectedRow): string => {
+const entryOf = ({ reasons, row }: RefusedRow): string => {
   const { source } = row
   const own = Predicate.isObject(source) && !Array.isArray(source) ? source : { _source: source }
   return JSON.stringify({
@@ -60,7 +60,7 @@ const entryOf = ({ reasons, row }: RejectedRow): string => {
 }
 
 /**
- * Writes rejected rows as they are in the file, in its format, with the reasons in a last column, so that the file can be
+ * Writes refused rows as they are in the file, in its format, with the reasons in a last column, so that the file can be
  * corrected and imported again. The first row creates the file.
  */
 export const make = Effect.fnUntraced(function* (
@@ -79,12 +79,12 @@ export const make = Effect.fnUntraced(function* (
   )
   if (exportFormatFor(format) === "csv") {
     const toText = csv(delimiter)
-    return (rejected: RejectedRow) => write(toText(rejected))
+    return (refused: RefusedRow) => write(toText(refused))
   }
-  if (format === "ndjson") return (rejected: RejectedRow) => write(`${entryOf(rejected)}\n`)
+  if (format === "ndjson") return (refused: RefusedRow) => write(`${entryOf(refused)}\n`)
   let rows = 0
-  return (rejected: RejectedRow) => {
+  return (refused: RefusedRow) => {
     end = Effect.orDie(write("\n]\n"))
-    return write(`${rows++ === 0 ? "[\n" : ",\n"}${entryOf(rejected)}`)
+    return write(`${rows++ === 0 ? "[\n" : ",\n"}${entryOf(refused)}`)
   }
 })
