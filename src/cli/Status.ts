@@ -1,7 +1,7 @@
 import { Console, Effect, Option, Predicate, Redacted } from "effect"
 import { Command, Flag } from "effect/cli"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
-import { memberOf } from "../domain/files/Json.ts"
+import { memberOf } from "../domain/schema/Json.ts"
 import * as Connection from "./Connection.ts"
 import { CommandError } from "./Failures.ts"
 

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto"
-import { isJsonNumber } from "../domain/files/Json.ts"
+import { isJsonNumber } from "../domain/schema/Json.ts"
 import { isTimestamp, isUuid } from "../domain/schema/Fields.ts"
 import type { Field } from "../domain/query/FilterFields.ts"
 import { InvalidRequestError } from "../domain/write/RequestErrors.ts"

@@ -1,7 +1,7 @@
 import { Console, Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { FetchHttpClient } from "effect/http"
-import type { Json } from "../../domain/files/Json.ts"
+import type { Json } from "../../domain/schema/Json.ts"
 import * as Connection from "../Connection.ts"
 import * as Contract from "../records/Contract.ts"
 import * as Service from "../records/Service.ts"

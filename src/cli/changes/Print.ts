@@ -1,5 +1,5 @@
 import { Console, Effect, Stdio, Terminal } from "effect"
-import type { Json } from "../../domain/files/Json.ts"
+import type { Json } from "../../domain/schema/Json.ts"
 import * as Service from "../records/Service.ts"
 import * as Table from "../records/Table.ts"
 

@@ -1,5 +1,5 @@
 import { Predicate, Result, Schema, Struct } from "effect"
-import { type Json, memberOf } from "../../domain/files/Json.ts"
+import { type Json, memberOf } from "../../domain/schema/Json.ts"
 import { describe } from "../../domain/write/Issues.ts"
 import type { Resource } from "../transfer/Resource.ts"
 import type { Reason } from "./Row.ts"

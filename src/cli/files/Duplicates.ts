@@ -1,6 +1,6 @@
 import { Predicate, Result, Stream } from "effect"
 import { hash } from "node:crypto"
-import { memberOf } from "../../domain/files/Json.ts"
+import { memberOf } from "../../domain/schema/Json.ts"
 import type { Resource } from "../transfer/Resource.ts"
 import { numberOf, placeOf, type Row } from "./Row.ts"
 

@@ -1,6 +1,6 @@
 import { Predicate, Result, type Schema, Stream } from "effect"
 import { JsonArray } from "effect/encoding"
-import { type Json, parseJson } from "../../domain/files/Json.ts"
+import { type Json, parseJson } from "../../domain/schema/Json.ts"
 import { FormatError, type Row } from "./Row.ts"
 import { reasonsTitle, titleOf } from "./Header.ts"
 import { knownMembers, withValue } from "./Members.ts"

@@ -1,5 +1,5 @@
 import { Predicate, SchemaAST, type Schema } from "effect"
-import type { Json } from "../../domain/files/Json.ts"
+import type { Json } from "../../domain/schema/Json.ts"
 import { withoutNull } from "../../domain/query/FilterFields.ts"
 
 /** A record with another value at a path; members that are no records stay, for the schema to reject. */

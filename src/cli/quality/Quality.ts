@@ -1,7 +1,7 @@
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import { FetchHttpClient } from "effect/http"
-import type { Json } from "../../domain/files/Json.ts"
+import type { Json } from "../../domain/schema/Json.ts"
 import * as Connection from "../Connection.ts"
 import * as Progress from "../Progress.ts"
 import * as Output from "../records/Output.ts"

@@ -1,6 +1,6 @@
 import { Console, Effect, Option, Stdio, Terminal } from "effect"
 import { Flag } from "effect/cli"
-import type { Json } from "../../domain/files/Json.ts"
+import type { Json } from "../../domain/schema/Json.ts"
 import type { Operation } from "../../api/Operations.ts"
 import { nearest } from "../../domain/write/Suggestions.ts"
 import { CommandError } from "../Failures.ts"

@@ -1,6 +1,6 @@
 import { Console, Effect, Option, Predicate, Redacted } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
-import type { Json } from "../../domain/files/Json.ts"
+import type { Json } from "../../domain/schema/Json.ts"
 import * as Connection from "../Connection.ts"
 import { CommandError } from "../Failures.ts"
 

@@ -1,6 +1,6 @@
 import { CliOutput } from "effect/cli"
 import { Array as Arr, Predicate } from "effect"
-import type { Json } from "../../domain/files/Json.ts"
+import type { Json } from "../../domain/schema/Json.ts"
 import * as Rows from "../../domain/files/Rows.ts"
 
 /** The value at a dotted path. */

@@ -1,5 +1,5 @@
 import { Effect, Result, Schema } from "effect"
-import type { Json } from "../../domain/files/Json.ts"
+import type { Json } from "../../domain/schema/Json.ts"
 import type { Client } from "../../client/Client.ts"
 import type { RefusedRow } from "../files/RefusedRows.ts"
 import * as Names from "../transfer/Names.ts"

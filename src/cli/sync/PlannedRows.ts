@@ -1,5 +1,5 @@
 import { Effect, Schedule, Stream } from "effect"
-import { memberOf } from "../../domain/files/Json.ts"
+import { memberOf } from "../../domain/schema/Json.ts"
 import type { Client } from "../../client/Client.ts"
 import type { Counts, PlanChange, PlanId } from "../../domain/plans/Plan.ts"
 import type { Issue } from "../../domain/write/RequestErrors.ts"

@@ -1,6 +1,6 @@
 import { Effect, Predicate } from "effect"
 import { FetchHttpClient, HttpClientError } from "effect/http"
-import { memberOf } from "../../domain/files/Json.ts"
+import { memberOf } from "../../domain/schema/Json.ts"
 import { validateOnly as preference } from "../../domain/write/SafeWrites.ts"
 import type { Failure } from "../Failures.ts"
 import { hashTable } from "../files/Duplicates.ts"

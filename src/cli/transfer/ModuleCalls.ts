@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import type { Json } from "../../domain/files/Json.ts"
+import type { Json } from "../../domain/schema/Json.ts"
 import type { Client } from "../../client/Client.ts"
 import { ModuleName, pascal } from "../../domain/catalog/ModuleName.ts"
 import type { ProductId } from "../../domain/schema/ProductId.ts"

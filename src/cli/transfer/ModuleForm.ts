@@ -1,5 +1,5 @@
 import { Effect, Predicate, Schema, SchemaGetter } from "effect"
-import type { Json } from "../../domain/files/Json.ts"
+import type { Json } from "../../domain/schema/Json.ts"
 import { ModuleName } from "../../domain/catalog/ModuleName.ts"
 import { complete } from "../../domain/write/Completion.ts"
 import { type AnyModule, moduleOf } from "../../domain/catalog/ProductModule.ts"

@@ -1,5 +1,5 @@
 import { Effect, Predicate } from "effect"
-import type { Json } from "../../domain/files/Json.ts"
+import type { Json } from "../../domain/schema/Json.ts"
 import * as Markers from "../../domain/write/Markers.ts"
 import { transform } from "../../domain/write/References.ts"
 import { isRequired } from "../../domain/write/Shape.ts"

@@ -1,5 +1,5 @@
 import { Cache, Duration, Effect, Exit, Schema } from "effect"
-import { memberOf } from "../../domain/files/Json.ts"
+import { memberOf } from "../../domain/schema/Json.ts"
 import type { Client } from "../../client/Client.ts"
 import { GroupId } from "../../domain/people/Group.ts"
 import { LocationId } from "../../domain/locations/Location.ts"

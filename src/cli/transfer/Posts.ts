@@ -1,5 +1,5 @@
 import { Array as Arr, Clock, DateTime, Effect, Predicate, Schema, Struct } from "effect"
-import { type Json, memberOf } from "../../domain/files/Json.ts"
+import { type Json, memberOf } from "../../domain/schema/Json.ts"
 import type { Client } from "../../client/Client.ts"
 import { Audience, AudienceWrite } from "../../domain/people/Audience.ts"
 import { text } from "../../domain/schema/Fields.ts"

@@ -1,5 +1,5 @@
 import type { Effect, Schema } from "effect"
-import type { Json } from "../../domain/files/Json.ts"
+import type { Json } from "../../domain/schema/Json.ts"
 import type { Client } from "../../client/Client.ts"
 import type { PlanResource } from "../../domain/plans/Plan.ts"
 import type { Condition } from "../../domain/query/FilterConditions.ts"

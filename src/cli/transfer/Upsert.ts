@@ -1,5 +1,5 @@
 import { Effect, Predicate, Result, Schema, Stream, Struct } from "effect"
-import { memberOf } from "../../domain/files/Json.ts"
+import { memberOf } from "../../domain/schema/Json.ts"
 import { describe } from "../../domain/write/Issues.ts"
 import { readOnlyMembers } from "../../domain/write/Shape.ts"
 import type { Failure } from "../Failures.ts"

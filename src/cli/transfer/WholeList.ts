@@ -1,5 +1,5 @@
 import { Effect, Schema, Stream } from "effect"
-import type { Json } from "../../domain/files/Json.ts"
+import type { Json } from "../../domain/schema/Json.ts"
 import * as KeysetPages from "../../client/KeysetPages.ts"
 import type { Condition } from "../../domain/query/FilterConditions.ts"
 import { type Failure, hasIssue } from "../Failures.ts"

@@ -1,7 +1,7 @@
 import { Array as Arr, Predicate, type Schema, SchemaAST } from "effect"
 import { type Field, fieldsOf } from "../query/FilterFields.ts"
 import { fieldsOf as membersOf, markerOf, type Shaped } from "../write/Markers.ts"
-import { isJsonNumber } from "./Json.ts"
+import { isJsonNumber } from "../schema/Json.ts"
 
 /**
  * Converts records to flat rows of text and back; the columns are the dotted paths of the record's schema.

@@ -1,6 +1,6 @@
 import { Result, Schema } from "effect"
 import { isTimestamp, isUuid } from "../schema/Fields.ts"
-import { isJsonNumber } from "../files/Json.ts"
+import { isJsonNumber } from "../schema/Json.ts"
 import { type Field, type Kind, objectsOf } from "./FilterFields.ts"
 import type { RawCondition } from "./FilterSyntax.ts"
 import { didYouMean, nearest } from "../write/Suggestions.ts"

@@ -1,5 +1,5 @@
 import { Effect, Schema, SchemaAST, SchemaIssue, SchemaTransformation } from "effect"
-import type { Json } from "../files/Json.ts"
+import type { Json } from "../schema/Json.ts"
 import { didYouMean, nearest } from "../write/Suggestions.ts"
 import { withoutNull } from "./FilterFields.ts"
 

@@ -1,5 +1,5 @@
 import { Option } from "effect"
-import type { Json } from "../files/Json.ts"
+import type { Json } from "../schema/Json.ts"
 import { canonical } from "../schema/Locale.ts"
 import { type Fields, fieldsOf, inner, isList, type Marker, markerOf, type Node, type Shaped } from "./Markers.ts"
 import { isNamed } from "./Shape.ts"

@@ -1,5 +1,5 @@
 import { Predicate } from "effect"
-import type { Json } from "../files/Json.ts"
+import type { Json } from "../schema/Json.ts"
 import {
   type Fields,
   fieldsOf,

@@ -1,6 +1,6 @@
 import { Effect, Predicate, Result, Schema } from "effect"
 import { codecOf } from "../../domain/schema/Codec.ts"
-import { memberOf } from "../../domain/files/Json.ts"
+import { memberOf } from "../../domain/schema/Json.ts"
 import { maxDataBytes, type Operation } from "../../domain/write/Bulk.ts"
 import { describe, maxFullyChecked, strict } from "../../domain/write/Issues.ts"
 import { InvalidRequestError, PayloadTooLargeError } from "../../domain/write/RequestErrors.ts"

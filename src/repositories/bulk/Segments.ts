@@ -2,7 +2,7 @@ import { maxOperations } from "../../domain/write/Bulk.ts"
 import type { Located, Target } from "../../sql/batch/BatchTypes.ts"
 import type { Values } from "../../sql/RecordValues.ts"
 import type { DecodedOperation } from "./Decoding.ts"
-import { memberOf } from "../../domain/files/Json.ts"
+import { memberOf } from "../../domain/schema/Json.ts"
 
 /**
  * Segments of a request: operations that follow each other, on different records, all of them creations and patches or all

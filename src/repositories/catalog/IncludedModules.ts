@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { Json } from "../../domain/files/Json.ts"
+import type { Json } from "../../domain/schema/Json.ts"
 import type { Product } from "../../domain/catalog/Product.ts"
 import { pick, type Selection } from "../../domain/query/Selection.ts"
 import { type Encoded, encodedOf, type EncodedPage } from "../../domain/schema/Encoded.ts"

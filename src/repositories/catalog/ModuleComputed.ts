@@ -1,6 +1,6 @@
 import { Array as Arr, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { Json } from "../../domain/files/Json.ts"
+import type { Json } from "../../domain/schema/Json.ts"
 import type { ModuleName } from "../../domain/catalog/ModuleName.ts"
 import { availableOf } from "../../domain/catalog/modules/Stock.ts"
 import { missingCombinations } from "../../domain/catalog/modules/Variants.ts"

@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import type { Json } from "../../domain/files/Json.ts"
+import type { Json } from "../../domain/schema/Json.ts"
 import { ModuleName } from "../../domain/catalog/ModuleName.ts"
 import { complete, type Problem } from "../../domain/write/Completion.ts"
 import type { Kind } from "../../domain/write/Markers.ts"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { Json } from "../../domain/files/Json.ts"
+import type { Json } from "../../domain/schema/Json.ts"
 import type { ModuleName } from "../../domain/catalog/ModuleName.ts"
 import type { Kind } from "../../domain/write/Markers.ts"
 import type { Lookup, References } from "../../domain/write/References.ts"

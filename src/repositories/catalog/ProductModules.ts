@@ -1,6 +1,6 @@
 import { Clock, Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { Json } from "../../domain/files/Json.ts"
+import type { Json } from "../../domain/schema/Json.ts"
 import type { AssetNotFoundError } from "../../domain/assets/Asset.ts"
 import type { Encoded } from "../../domain/schema/Encoded.ts"
 import type { FileNotFoundError } from "../../domain/assets/File.ts"

@@ -1,5 +1,5 @@
 import { Effect, Result, Semaphore, Stream } from "effect"
-import { type Json, memberOf } from "../../domain/files/Json.ts"
+import { type Json, memberOf } from "../../domain/schema/Json.ts"
 import type { Permission } from "../../domain/keys/Permission.ts"
 import { limits, type PlanId } from "../../domain/plans/Plan.ts"
 import type { Condition } from "../../domain/query/FilterConditions.ts"

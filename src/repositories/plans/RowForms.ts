@@ -1,5 +1,5 @@
 import { Predicate } from "effect"
-import { type Json, memberOf } from "../../domain/files/Json.ts"
+import { type Json, memberOf } from "../../domain/schema/Json.ts"
 import type { Entry } from "../../domain/changes/Event.ts"
 import { differing, type Leaf } from "../../domain/changes/Leaves.ts"
 import type { Issue } from "../../domain/write/RequestErrors.ts"

@@ -1,7 +1,7 @@
 import { Effect, Option, Predicate, Result, Schema, Stream } from "effect"
 import { Csv, JsonArray } from "effect/encoding"
 import * as Rows from "../../domain/files/Rows.ts"
-import { parseJson } from "../../domain/files/Json.ts"
+import { parseJson } from "../../domain/schema/Json.ts"
 import { inRange } from "../../domain/schema/WholeNumber.ts"
 import { limits } from "../../domain/plans/Plan.ts"
 import {

@@ -16,7 +16,7 @@ import { bindSql, computed as definitionComputed, usedOptionsSql } from "../../a
 import type { ThumbnailQueue } from "../../assets/ThumbnailQueue.ts"
 import type { State } from "../EventValues.ts"
 import { columnsToRestore, existing, missing, type Target, textOf, touch, writeRow } from "./Restoration.ts"
-import { memberOf } from "../../../domain/files/Json.ts"
+import { memberOf } from "../../../domain/schema/Json.ts"
 
 const decodeCategories = Schema.decodeUnknownSync(Schema.Array(Schema.Struct({ uuid: Schema.String })))
 const categoriesOf = (state: State) => decodeCategories(state["categories"] ?? []).map(({ uuid }) => uuid)

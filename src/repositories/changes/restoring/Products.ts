@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { Json } from "../../../domain/files/Json.ts"
+import type { Json } from "../../../domain/schema/Json.ts"
 import { ModuleName } from "../../../domain/catalog/ModuleName.ts"
 import { Product, ProductNotFoundError } from "../../../domain/catalog/Product.ts"
 import { type AnyModule, moduleOf } from "../../../domain/catalog/ProductModule.ts"

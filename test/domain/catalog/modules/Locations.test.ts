@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Json } from "../../../../src/domain/files/Json.ts"
+import type { Json } from "../../../../src/domain/schema/Json.ts"
 import { moduleOf } from "../../../../src/domain/catalog/ProductModule.ts"
 import { resolve } from "../../../../src/domain/write/References.ts"
 import { many, outcome, rejects, stores, uuid } from "./outcome.ts"

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { text } from "./Fields.ts"
+import { text } from "../schema/Fields.ts"
 
 /** One choice of a variant: the key of an option and the key of one of its values. */
 export const OptionValue = Schema.Struct({
