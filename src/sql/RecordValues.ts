@@ -1,4 +1,4 @@
-import { Clock, DateTime, Effect } from "effect"
+import { Clock, DateTime, Effect, Predicate } from "effect"
 import { randomUUID } from "node:crypto"
 import type { Column } from "./Columns.ts"
 
@@ -12,12 +12,9 @@ export const stored = ({ kind }: Column, value: unknown): unknown => {
   return DateTime.isDateTime(value) ? DateTime.formatIso(value) : value
 }
 
-const isObject = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 /** The value of a new record: without nulls, and without empty objects. */
 export const prune = (value: unknown): unknown => {
-  if (!isObject(value)) return value ?? undefined
+  if (!Predicate.isObject(value)) return value ?? undefined
   const members = Object.entries(value).map(([member, inner]) => [member, prune(inner)] as const)
   const kept = members.filter(([, inner]) => inner !== undefined)
   return kept.length === 0 ? undefined : Object.fromEntries(kept)

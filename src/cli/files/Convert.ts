@@ -60,7 +60,7 @@ export const converter = ({ create }: Resource, defaults: ReadonlyArray<Default>
   }
 
   return (sent: unknown): Result.Result<unknown, ReadonlyArray<Reason>> => {
-    if (!Predicate.isObject(sent) || Array.isArray(sent)) return Result.succeed(sent)
+    if (!Predicate.isObject(sent)) return Result.succeed(sent)
     const reasons: Array<Reason> = []
     const complete = countries.reduce<Json>(withCode, defaults.reduce<Json>(filled, sent))
     const record = phones.reduce<Json>((current, column) => withPhone(current, column, reasons), complete)

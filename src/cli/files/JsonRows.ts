@@ -41,7 +41,7 @@ interface Options {
 export const renamed =
   ({ ignoreUnknown, map, schema }: Options) =>
   (record: unknown): unknown => {
-    if (!Predicate.isObject(record) || Array.isArray(record)) return record
+    if (!Predicate.isObject(record)) return record
     const members = Object.entries(record)
       .filter(([name]) => name !== reasonsTitle)
       .map(([name, value]) => ({ name, value, path: map.get(titleOf(name)) }))

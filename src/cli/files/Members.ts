@@ -8,7 +8,7 @@ export const withValue = (record: Json, segments: ReadonlyArray<string>, value: 
   if (name === undefined) return record
   if (rest.length === 0) return { ...record, [name]: value }
   const inner = record[name] ?? {}
-  if (record[name] === null || !Predicate.isObject(inner) || Array.isArray(inner)) return record
+  if (record[name] === null || !Predicate.isObject(inner)) return record
   return { ...record, [name]: withValue(inner, rest, value) }
 }
 
@@ -19,7 +19,6 @@ const known = (source: SchemaAST.AST, value: unknown): unknown => {
     return element === undefined ? value : value.map((one) => known(element, one))
   }
   if (!SchemaAST.isObjects(ast) || ast.indexSignatures.length > 0 || !Predicate.isObject(value)) return value
-  if (Array.isArray(value)) return value
   return Object.fromEntries(
     ast.propertySignatures.flatMap(({ name, type }) =>
       Object.hasOwn(value, name) ? [[String(name), known(type, value[String(name)])] as const] : []

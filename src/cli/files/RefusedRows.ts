@@ -52,7 +52,7 @@ const csv = (delimiter: string) => {
 
 const entryOf = ({ reasons, row }: RefusedRow): string => {
   const { source } = row
-  const own = Predicate.isObject(source) && !Array.isArray(source) ? source : { _source: source }
+  const own = Predicate.isObject(source) ? source : { _source: source }
   return JSON.stringify({
     ...own,
     [reasonsTitle]: reasons.map((reason) => ({ ...row.at, ...Struct.omit(reason, ["reference"]) }))

@@ -43,7 +43,7 @@ const parse = (text: string): Effect.Effect<Json, CommandError> =>
     catch: (error) => new CommandError({ message: `--data is not JSON: ${String(error)}` })
   }).pipe(
     Effect.flatMap((value) =>
-      Predicate.isObject(value) && !Array.isArray(value)
+      Predicate.isObject(value)
         ? Effect.succeed(value)
         : Effect.fail(new CommandError({ message: "--data is not a JSON object" }))
     )
@@ -90,7 +90,7 @@ const merge = (base: Json, over: Json): Json => {
   const merged: Record<string, unknown> = { ...base }
   for (const [name, value] of Object.entries(over)) {
     const inner = merged[name]
-    const nested = Predicate.isObject(value) && !Array.isArray(value) && Predicate.isObject(inner)
+    const nested = Predicate.isObject(value) && Predicate.isObject(inner)
     merged[name] = nested ? merge(inner, value) : value
   }
   return merged

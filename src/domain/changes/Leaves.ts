@@ -1,3 +1,5 @@
+import { Predicate } from "effect"
+
 /** The members of records that events do not have. */
 export const unloggedMembers: ReadonlySet<string> = new Set(["uuid", "createdAt", "editedAt"])
 
@@ -8,9 +10,6 @@ export interface Leaf {
   readonly after?: unknown
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 /** An empty list is the same as an unset member. */
 const isUnset = (value: unknown) =>
   value === undefined || value === null || (Array.isArray(value) && value.length === 0)
@@ -18,15 +17,15 @@ const isUnset = (value: unknown) =>
 /** The text of a value, equal for equal values: PostgreSQL stores the members of objects in one order. */
 const textOf = (value: unknown) => (isUnset(value) ? "" : JSON.stringify(value))
 
-const membersOf = (value: unknown) => (isObject(value) ? Object.keys(value) : [])
+const membersOf = (value: unknown) => (Predicate.isObject(value) ? Object.keys(value) : [])
 
-const hasMembers = (value: unknown) => isObject(value) || isUnset(value)
+const hasMembers = (value: unknown) => Predicate.isObject(value) || isUnset(value)
 
 /** The members that differ, to the leaves; a list is one leaf. */
 export const differing = (path: string, before: unknown, after: unknown): ReadonlyArray<Leaf> => {
   if (hasMembers(before) && hasMembers(after)) {
     const names = new Set([...membersOf(before), ...membersOf(after)])
-    const at = (value: unknown, name: string) => (isObject(value) ? value[name] : undefined)
+    const at = (value: unknown, name: string) => (Predicate.isObject(value) ? value[name] : undefined)
     return [...names].flatMap((name) => differing(`${path}.${name}`, at(before, name), at(after, name)))
   }
   if (textOf(before) === textOf(after)) return []

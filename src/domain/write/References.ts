@@ -53,7 +53,7 @@ export const transform = (whole: Shaped, value: unknown, { enter, leave, referen
     if (schema.value !== undefined && Array.isArray(value)) return list(value, (one) => nested(schema.value!, one))
     if (schema.fields === undefined) return value
     const entered = enter === undefined ? value : enter(schema.fields, value)
-    if (!isRecord(entered)) return entered
+    if (!Predicate.isObject(entered)) return entered
     const made = record(schema.fields, entered)
     return made === undefined || leave === undefined ? made : leave(schema.fields, made)
   }
@@ -93,10 +93,8 @@ export const transform = (whole: Shaped, value: unknown, { enter, leave, referen
     return Array.isArray(member) ? list(member, (id) => named(kind, id)) : named(kind, member)
   }
 
-  return isRecord(value) ? record(fieldsOf(whole), value) : value
+  return Predicate.isObject(value) ? record(fieldsOf(whole), value) : value
 }
-
-const isRecord = (value: unknown): value is Json => Predicate.isObject(value)
 
 /** Whether another member comes from the record that this one names. */
 const isSupplier = (fields: Fields, name: string) =>

@@ -1,10 +1,10 @@
+import { Predicate } from "effect"
+
 /** A JSON object of the OpenAPI document. */
 export type Node = Readonly<Record<string, unknown>>
 
-const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && !Array.isArray(value)
-
 /** The value as an object; an empty one when it is something else. */
-export const nodeOf = (value: unknown): Node => (isNode(value) ? value : {})
+export const nodeOf = (value: unknown): Node => (Predicate.isObject(value) ? value : {})
 
 export const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
 

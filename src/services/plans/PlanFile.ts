@@ -64,7 +64,7 @@ const reasonsOf = (sent: unknown) =>
 
 /** A record with the number that it gives itself, or that of its place. */
 const numbered = (data: unknown, place: number): FileRow => {
-  if (!Predicate.isObject(data) || Array.isArray(data)) return { row: place, data: Result.succeed(data) }
+  if (!Predicate.isObject(data)) return { row: place, data: Result.succeed(data) }
   const { _refused, _row: row = place, ...record } = data
   if (!isRow(row)) {
     const issue = inBody("_row", "wrongType", `Expected a whole number from 1 to ${maxRow}`)
