@@ -6,7 +6,7 @@ import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
 import { sql } from "./Fragment.ts"
 
 /** The kind of the values by which a list is sorted. Numbers of records are whole; an index compares those only with each other. */
-export type Kind = Field["kind"] | "integer"
+export type SortKind = Field["kind"] | "integer"
 
 /** The record behind which a page begins: the text of its sort value, which is null where it has none, and its uuid. */
 export interface Place {
@@ -41,7 +41,7 @@ const parse = (text: string): unknown => {
 const isFloat = (text: string) =>
   isJsonNumber(text) && Number.isFinite(Number(text)) && (Number(text) !== 0 || !/^[^eE]*[1-9]/.test(text))
 
-const isKey = (key: unknown, kind: Kind): key is string | null => {
+const isKey = (key: unknown, kind: SortKind): key is string | null => {
   if (typeof key !== "string") return key === null
   switch (kind) {
     case "date":
@@ -60,7 +60,7 @@ const isKey = (key: unknown, kind: Kind): key is string | null => {
 }
 
 /** The place of a cursor of this list, whose sort values are of a kind; or the error of another one. */
-export const decode = (cursor: string, list: unknown, kind: Kind): Place | InvalidRequestError => {
+export const decode = (cursor: string, list: unknown, kind: SortKind): Place | InvalidRequestError => {
   const content = parse(Buffer.from(cursor, "base64url").toString())
   if (!Array.isArray(content) || content.length !== 3) return malformed
   const [tag, key, uuid]: ReadonlyArray<unknown> = content
@@ -70,7 +70,7 @@ export const decode = (cursor: string, list: unknown, kind: Kind): Place | Inval
 }
 
 /** The types in which sort values are compared. */
-export const types: Readonly<Record<Kind, ReturnType<typeof sql.literal>>> = {
+export const types: Readonly<Record<SortKind, ReturnType<typeof sql.literal>>> = {
   string: sql.literal("text"),
   enum: sql.literal("text"),
   uuid: sql.literal("uuid"),

@@ -26,7 +26,7 @@ import {
   owns
 } from "../../domain/catalog/ProductModule.ts"
 import { UserNotFoundError } from "../../domain/people/User.ts"
-import type { Kind, Shaped } from "../../domain/write/Markers.ts"
+import type { ReferenceKind, Shaped } from "../../domain/write/Markers.ts"
 import { kindsOf } from "../../domain/write/References.ts"
 import { group, operation } from "../Describe.ts"
 import * as Bulk from "../writes/Bulk.ts"
@@ -50,7 +50,7 @@ const unknown = {
   groups: GroupNotFoundError,
   files: FileNotFoundError,
   assets: AssetNotFoundError
-} as const satisfies { readonly [K in Kind]?: unknown }
+} as const satisfies { readonly [K in ReferenceKind]?: unknown }
 
 export const unknownErrors = (module: Shaped) => {
   const kinds = kindsOf(module)

@@ -71,14 +71,14 @@ export const make = (client: Client["Service"], resource: Resource) => {
     /** The records with uuids in the place of names. Rows are refused for the first name that no record has. */
     resolve: Effect.fnUntraced(function* (records: ReadonlyArray<RowRecord>) {
       if (toApi === undefined) return { records, refused: [] } satisfies PlanRecords
-      const wanted = new Map<Names.Kind, Set<string>>()
-      const want = (kind: Names.Kind, name: string) => {
+      const wanted = new Map<Names.NamedKind, Set<string>>()
+      const want = (kind: Names.NamedKind, name: string) => {
         const named = wanted.get(kind) ?? new Set()
         wanted.set(kind, named.add(name))
         return name
       }
       for (const { record } of records) toApi(record, want)
-      const found = new Map<Names.Kind, ReadonlyMap<string, string>>()
+      const found = new Map<Names.NamedKind, ReadonlyMap<string, string>>()
       for (const [kind, named] of wanted) found.set(kind, yield* names.uuidsOf(kind, [...named]))
       return divide(records, ({ record }) => {
         let unknown: Reason | undefined

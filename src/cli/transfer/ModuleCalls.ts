@@ -9,7 +9,7 @@ import type { Failure } from "../Failures.ts"
 import { allowed } from "./DryRun.ts"
 import { type Modules, writable } from "./ModuleForm.ts"
 import { renameEffect } from "./ModuleNames.ts"
-import type { Kind, Names } from "./Names.ts"
+import type { NamedKind, Names } from "./Names.ts"
 
 type Call = (request: {
   readonly params: { readonly uuid: ProductId }
@@ -17,7 +17,7 @@ type Call = (request: {
 }) => Effect.Effect<unknown, Failure>
 
 /** The name of a record in an answer. That of a user is the person's, which does not identify the user. */
-const shownName = (kind: Kind, { identifier, name }: Json) =>
+const shownName = (kind: NamedKind, { identifier, name }: Json) =>
   kind === "locations" ? identifier : kind === "groups" ? name : undefined
 
 const encode = (name: ModuleName) => Schema.encodeUnknownEffect(moduleOf(name).answer)
@@ -33,7 +33,7 @@ export const make = (client: Client["Service"], names: Names) => {
   const call = (verb: "get" | "update" | "delete", name: ModuleName): Call =>
     (client.products as unknown as Readonly<Record<string, Call>>)[`${verb}${pascal(name)}Module`]!
 
-  const nameOf = (kind: Kind, uuid: string, holder: Json) => {
+  const nameOf = (kind: NamedKind, uuid: string, holder: Json) => {
     const name = shownName(kind, holder)
     return typeof name === "string" ? Effect.succeed(name) : names.nameOf(kind, uuid as never)
   }

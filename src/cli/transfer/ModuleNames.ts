@@ -4,7 +4,7 @@ import * as Markers from "../../domain/write/Markers.ts"
 import { transform } from "../../domain/write/References.ts"
 import { isRequired } from "../../domain/write/Shape.ts"
 import type { Failure } from "../Failures.ts"
-import { isKind, type Kind } from "./Names.ts"
+import { isNamedKind, type NamedKind } from "./Names.ts"
 
 /**
  * The only required member of a nested record, if that is a reference. In a file, such a record may be written as the name
@@ -13,31 +13,31 @@ import { isKind, type Kind } from "./Names.ts"
 const briefOf = (fields: Markers.Fields): string | undefined => {
   const [only, ...others] = Object.keys(fields).filter((name) => isRequired(fields[name]!))
   if (only === undefined || others.length > 0) return undefined
-  return isKind(Markers.markerOf(fields[only]!).references) ? only : undefined
+  return isNamedKind(Markers.markerOf(fields[only]!).references) ? only : undefined
 }
 
 /** The settings with every reference replaced, and names alone expanded to nested records. */
 export const rename = (
   module: Markers.Shaped,
   settings: unknown,
-  f: (kind: Kind, reference: string, holder: Json) => string
+  f: (kind: NamedKind, reference: string, holder: Json) => string
 ): unknown =>
   transform(module, settings, {
     enter: (fields, value) => {
       const member = Predicate.isString(value) ? briefOf(fields) : undefined
       return member === undefined ? value : { [member]: value }
     },
-    reference: (kind, id, holder) => ({ id: isKind(kind) ? f(kind, id.trim(), holder) : id })
+    reference: (kind, id, holder) => ({ id: isNamedKind(kind) ? f(kind, id.trim(), holder) : id })
   })
 
 /** `rename` with replacements that the service looks up. */
 export const renameEffect = Effect.fnUntraced(function* (
   module: Markers.Shaped,
   settings: unknown,
-  f: (kind: Kind, reference: string, holder: Json) => Effect.Effect<string, Failure>
+  f: (kind: NamedKind, reference: string, holder: Json) => Effect.Effect<string, Failure>
 ) {
   const lookups = new Map<string, Effect.Effect<string, Failure>>()
-  const key = (kind: Kind, reference: string) => `${kind} ${reference}`
+  const key = (kind: NamedKind, reference: string) => `${kind} ${reference}`
   rename(module, settings, (kind, reference, holder) => {
     lookups.set(key(kind, reference), f(kind, reference, holder))
     return reference

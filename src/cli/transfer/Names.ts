@@ -26,9 +26,9 @@ interface MissingReference extends Failure {
 }
 
 /** The kinds of records that a file can name. */
-export type Kind = keyof Ids
+export type NamedKind = keyof Ids
 
-export const isKind = (kind: unknown): kind is Kind =>
+export const isNamedKind = (kind: unknown): kind is NamedKind =>
   kind === "users" || kind === "locations" || kind === "groups" || kind === "products"
 
 interface Search {
@@ -76,7 +76,7 @@ const named = {
 } as const
 
 /** Why a row is refused whose name no record has. */
-export const unknown = (kind: Kind, name: string) => ({
+export const unknown = (kind: NamedKind, name: string) => ({
   code: `${named[kind][0]}NotFoundError`,
   message: `No ${named[kind][0].toLowerCase()} has the ${named[kind][1]} "${name}"`,
   reference: name
@@ -84,7 +84,7 @@ export const unknown = (kind: Kind, name: string) => ({
 
 /** Looks up each name once. With `mayAppear`, unknown names are looked up again, because a later row may create them. */
 const lookup = <Id extends string>(
-  kind: Kind,
+  kind: NamedKind,
   list: (request: Search) => Effect.Effect<Found<Id>, Failure>,
   isId: (text: string) => text is Id,
   { mayAppear } = { mayAppear: false }
@@ -146,7 +146,7 @@ const kept =
 /** Names and uuids of the records of one service. */
 export const make = ({ groups, locations, products, users }: Client["Service"]) => {
   const uuids: {
-    readonly [K in Kind]: {
+    readonly [K in NamedKind]: {
       readonly one: (name: string) => Effect.Effect<Ids[K], Failure>
       readonly many: (names: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, Ids[K]>, Failure>
     }
@@ -156,7 +156,7 @@ export const make = ({ groups, locations, products, users }: Client["Service"]) 
     groups: lookup("groups", groups.list, Schema.is(GroupId)),
     products: lookup("products", products.list, Schema.is(ProductId), { mayAppear: true })
   }
-  const names: { readonly [K in Kind]: (uuid: Ids[K]) => Effect.Effect<string, Failure> } = {
+  const names: { readonly [K in NamedKind]: (uuid: Ids[K]) => Effect.Effect<string, Failure> } = {
     users: reverse((uuid) => Effect.map(users.get({ params: { uuid }, query: {} }), ({ username }) => username)),
     locations: reverse((uuid) =>
       Effect.map(locations.get({ params: { uuid }, query: {} }), ({ identifier }) => identifier)
@@ -168,12 +168,12 @@ export const make = ({ groups, locations, products, users }: Client["Service"]) 
   }
   return {
     /** The uuid of the record with the name; a uuid is returned unchanged. Fails when no record has the name. */
-    uuidOf: <K extends Kind>(kind: K, name: string) => uuids[kind].one(name),
+    uuidOf: <K extends NamedKind>(kind: K, name: string) => uuids[kind].one(name),
     /** The uuids of the records with the names, of those that exist, with a request for up to a hundred names. */
-    uuidsOf: (kind: Kind, names: ReadonlyArray<string>): Effect.Effect<ReadonlyMap<string, string>, Failure> =>
+    uuidsOf: (kind: NamedKind, names: ReadonlyArray<string>): Effect.Effect<ReadonlyMap<string, string>, Failure> =>
       uuids[kind].many(names),
     /** The name of the record with the uuid. */
-    nameOf: <K extends Kind>(kind: K, uuid: Ids[K]) => names[kind](uuid)
+    nameOf: <K extends NamedKind>(kind: K, uuid: Ids[K]) => names[kind](uuid)
   }
 }
 

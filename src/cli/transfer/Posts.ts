@@ -105,7 +105,7 @@ created as scheduled first. CSV cannot hold translations; use json or ndjson.`,
       message: "A plan does not publish or archive posts; use waypost import"
     }
   },
-  toApi: ({ audience, author, ...post }: Json, uuidOf: (kind: Names.Kind, name: string) => string): Json => {
+  toApi: ({ audience, author, ...post }: Json, uuidOf: (kind: Names.NamedKind, name: string) => string): Json => {
     const references = (kind: "groups" | "locations") => {
       const names = memberOf(audience, kind) as ReadonlyArray<string> | null | undefined
       return names === undefined ? {} : { [kind]: (names ?? []).map((name) => ({ uuid: uuidOf(kind, name) })) }

@@ -90,7 +90,7 @@ by username. Tabular formats have no modules, and change none.`,
   },
   toApi: (
     { options: written, parent, ...product }: Json,
-    uuidOf: (kind: Names.Kind, name: string) => string
+    uuidOf: (kind: Names.NamedKind, name: string) => string
   ): Json => ({
     ...product,
     ...(Predicate.isString(parent) && { parentUuid: uuidOf("products", parent) }),

@@ -6,7 +6,7 @@ import type { Condition } from "../../domain/query/FilterConditions.ts"
 import type { Pagination } from "../../domain/query/Pagination.ts"
 import type { Shaped } from "../../domain/write/Markers.ts"
 import type { Failure } from "../Failures.ts"
-import type { Kind } from "./Names.ts"
+import type { NamedKind } from "./Names.ts"
 import type { Reason } from "../files/Row.ts"
 
 /** The list parameters that the command line uses. */
@@ -60,7 +60,7 @@ export interface Resource<Record = unknown, Create = unknown> {
   /** What plans write of the records of a file, if not all of it. */
   readonly planned?: Planned
   /** The record that the service reads, where that of a file has names in the place of uuids. */
-  readonly toApi?: (record: Json, uuidOf: (kind: Kind, name: string) => string) => Json
+  readonly toApi?: (record: Json, uuidOf: (kind: NamedKind, name: string) => string) => Json
   /** With `flat`, records are read without the members that a table cannot hold. */
   list(
     client: Client["Service"],

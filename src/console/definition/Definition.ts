@@ -1,11 +1,11 @@
 import type { Operator } from "../../domain/query/FilterConditions.ts"
-import type { Field, Kind } from "../../domain/query/FilterFields.ts"
+import type { Field, FieldKind } from "../../domain/query/FilterFields.ts"
 
 /** A value of a record, as a table shows it and a filter compares it. */
 export interface Column {
   /** Dotted: `address.city`. */
   readonly path: string
-  readonly kind: Kind
+  readonly kind: FieldKind
   /** The words of an enumeration. */
   readonly values: ReadonlyArray<string>
   /** Whether it is in a list, so that a record has any number of it. */

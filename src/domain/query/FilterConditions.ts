@@ -1,7 +1,7 @@
 import { Result, Schema } from "effect"
 import { isTimestamp, isUuid } from "../schema/Fields.ts"
 import { isJsonNumber } from "../schema/Json.ts"
-import { type Field, type Kind, objectsOf } from "./FilterFields.ts"
+import { type Field, type FieldKind, objectsOf } from "./FilterFields.ts"
 import type { RawCondition } from "./FilterSyntax.ts"
 import { didYouMean, nearest } from "../write/Suggestions.ts"
 
@@ -26,7 +26,7 @@ const ordered: ReadonlyArray<Operator> = ["equals", "gt", "gte", "lt", "lte", "i
 export const maxValues = 100
 
 /** The operators a kind of field takes. */
-export const operatorsOf: Readonly<Record<Kind, ReadonlyArray<Operator>>> = {
+export const operatorsOf: Readonly<Record<FieldKind, ReadonlyArray<Operator>>> = {
   string: textual,
   uuid: textual,
   enum: textual,

@@ -1,14 +1,14 @@
 import { Schema, SchemaAST } from "effect"
 
 /** How a field is compared, and with it which operators it takes. */
-export type Kind = "string" | "uuid" | "enum" | "number" | "date" | "boolean"
+export type FieldKind = "string" | "uuid" | "enum" | "number" | "date" | "boolean"
 
 /** A field of a record as the API returns it, by its dotted path. */
 export interface Field {
   /** The path as returned, for example `address.city`. */
   readonly path: string
   readonly segments: ReadonlyArray<string>
-  readonly kind: Kind
+  readonly kind: FieldKind
   /**
    * How many leading segments lead to each list on the path, the outermost first. With a list the condition means "any
    * element", in lists within lists "any element of any element".
@@ -56,7 +56,7 @@ const literals = (ast: SchemaAST.AST): ReadonlyArray<string> | undefined => {
 
 const annotationsOf = (ast: SchemaAST.AST) => Schema.resolveAnnotations(Schema.make(ast))
 
-const kindOf = (ast: SchemaAST.AST): Kind | undefined => {
+const kindOf = (ast: SchemaAST.AST): FieldKind | undefined => {
   if (SchemaAST.isNumber(ast)) return "number"
   if (SchemaAST.isBoolean(ast)) return "boolean"
   if (!SchemaAST.isString(ast)) return literals(ast) === undefined ? undefined : "enum"

@@ -30,7 +30,7 @@ export interface Marker {
 }
 
 /** What a field can name: records of the service, and the configured locales. */
-export type Kind =
+export type ReferenceKind =
   | "locales"
   | "users"
   | "locations"
@@ -42,7 +42,7 @@ export type Kind =
   | "products"
 
 /** The kind that a field names; `by` is the sibling whose value selects it. */
-export type Reference = Kind | { readonly by: string; readonly kinds: Readonly<Record<string, Kind>> }
+export type Reference = ReferenceKind | { readonly by: string; readonly kinds: Readonly<Record<string, ReferenceKind>> }
 
 /** A schema as the derivations walk it; its exact type is known to the callers' types only. */
 export type Node = Schema.Top & {
@@ -107,7 +107,7 @@ export const generated = (how: NonNullable<Marker["generated"]>) =>
 export const required = marked<"required">({ required: true })
 
 /** The resource that has the records of a kind, as in the path of its list. */
-const resourceOf: Readonly<Partial<Record<Kind, string>>> = {
+const resourceOf: Readonly<Partial<Record<ReferenceKind, string>>> = {
   users: "users",
   locations: "locations",
   groups: "groups",

@@ -1,4 +1,13 @@
-import { type Fields, fieldsOf, inner, isList, type Kind, markerOf, type Node, type Shaped } from "./Markers.ts"
+import {
+  type Fields,
+  fieldsOf,
+  inner,
+  isList,
+  type ReferenceKind,
+  markerOf,
+  type Node,
+  type Shaped
+} from "./Markers.ts"
 
 /** A member on the way to a reference. */
 export interface Step {
@@ -8,7 +17,7 @@ export interface Step {
 
 /** Where the fields of a record or a module name records of a kind. */
 export interface ReferencePath {
-  readonly kind: Kind
+  readonly kind: ReferenceKind
   readonly steps: ReadonlyArray<Step>
   /** The sibling of the last member, and its value, that select the kind. */
   readonly where?: { readonly member: string; readonly value: string }

@@ -5,7 +5,7 @@ import {
   fieldsOf,
   inner,
   isOptional,
-  type Kind,
+  type ReferenceKind,
   markerOf,
   type Node,
   type Reference,
@@ -18,7 +18,7 @@ import {
  */
 
 /** What an answer may show of a record, or `undefined` when it does not exist. */
-export type Lookup = (kind: Kind, id: string) => Json | undefined
+export type Lookup = (kind: ReferenceKind, id: string) => Json | undefined
 
 export interface Visitor {
   /**
@@ -26,7 +26,7 @@ export interface Visitor {
    * record is gone. The kind is undefined where the sibling that selects it has a value without references.
    */
   readonly reference: (
-    kind: Kind | undefined,
+    kind: ReferenceKind | undefined,
     id: string,
     holder: Json
   ) => { readonly id: string; readonly facts?: Json | undefined } | undefined
@@ -35,7 +35,7 @@ export interface Visitor {
   readonly leave?: (fields: Fields, value: Json) => unknown
 }
 
-const kindOf = (reference: Reference, holder: Json): Kind | undefined => {
+const kindOf = (reference: Reference, holder: Json): ReferenceKind | undefined => {
   if (typeof reference === "string") return reference
   const selected = String(holder[reference.by])
   return Object.hasOwn(reference.kinds, selected) ? reference.kinds[selected] : undefined
@@ -61,7 +61,7 @@ export const transform = (whole: Shaped, value: unknown, { enter, leave, referen
   const record = (fields: Fields, value: Json): Json | undefined => {
     const made: Record<string, unknown> = {}
     const shown: Record<string, unknown> = {}
-    const named = (kind: Kind | undefined, id: unknown) => {
+    const named = (kind: ReferenceKind | undefined, id: unknown) => {
       if (typeof id !== "string") return id
       const found = reference(kind, id, value)
       Object.assign(shown, found?.facts)
@@ -85,7 +85,7 @@ export const transform = (whole: Shaped, value: unknown, { enter, leave, referen
     field: Node,
     member: unknown,
     holder: Json,
-    named: (kind: Kind | undefined, id: unknown) => unknown
+    named: (kind: ReferenceKind | undefined, id: unknown) => unknown
   ) => {
     const { references } = markerOf(field)
     if (references === undefined) return nested(inner(field), member)
@@ -101,10 +101,10 @@ const isSupplier = (fields: Fields, name: string) =>
   Object.values(fields).some((field) => markerOf(field).suppliedBy === name)
 
 /** What settings name, by kind. */
-export type References = ReadonlyMap<Kind, ReadonlySet<string>>
+export type References = ReadonlyMap<ReferenceKind, ReadonlySet<string>>
 
 export const referencesIn = (whole: Shaped, value: unknown): References => {
-  const found = new Map<Kind, Set<string>>()
+  const found = new Map<ReferenceKind, Set<string>>()
   transform(whole, value, {
     reference: (kind, id) => {
       if (kind !== undefined) found.set(kind, (found.get(kind) ?? new Set()).add(id))
@@ -115,7 +115,7 @@ export const referencesIn = (whole: Shaped, value: unknown): References => {
 }
 
 /** Unknown ones of these kinds are reported by another error or by a rule of the module, and stay in its answer. */
-const isReported = (kind: Kind) => kind === "locales" || kind === "categories" || kind === "products"
+const isReported = (kind: ReferenceKind) => kind === "locales" || kind === "categories" || kind === "products"
 
 /** The value as it is answered: without what names a record that is gone, and with the names of the others. */
 export const resolve = <A extends Json>(whole: Shaped, value: A, lookup: Lookup): A =>
@@ -128,8 +128,8 @@ export const resolve = <A extends Json>(whole: Shaped, value: A, lookup: Lookup)
   }) as A
 
 /** Every kind that a value of the fields can name. */
-export const kindsOf = (whole: Shaped): ReadonlySet<Kind> => {
-  const kinds = (field: Node): ReadonlyArray<Kind> => {
+export const kindsOf = (whole: Shaped): ReadonlySet<ReferenceKind> => {
+  const kinds = (field: Node): ReadonlyArray<ReferenceKind> => {
     const { references } = markerOf(field)
     if (references !== undefined) return typeof references === "string" ? [references] : Object.values(references.kinds)
     const schema = inner(field)

@@ -10,7 +10,7 @@ import { Location } from "../../domain/locations/Location.ts"
 import { Group } from "../../domain/people/Group.ts"
 import { User } from "../../domain/people/User.ts"
 import { Post } from "../../domain/posts/Post.ts"
-import type { Kind, Shaped } from "../../domain/write/Markers.ts"
+import type { ReferenceKind, Shaped } from "../../domain/write/Markers.ts"
 import { pathOf, type ReferencePath, referencePathsOf } from "../../domain/write/ReferencePaths.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { recordTables } from "../changes/RecordTables.ts"
@@ -21,7 +21,7 @@ import { type RelationKind, relationKinds } from "../../domain/write/Relations.t
 export interface Reference {
   readonly type: ManagedType
   readonly path: string
-  readonly kind: Kind
+  readonly kind: ReferenceKind
   /** The uuids of the records that name the one with this uuid. */
   readonly referring: (uuid: Fragment) => Fragment
 }
@@ -58,7 +58,7 @@ const rows: Readonly<Record<string, Rows>> = {
 const key = (member: string) => sql.literal(`'${member}'`)
 
 /** What settings and members name a record by: a category by its key, any other by its uuid. */
-const nameOf = (kind: Kind, uuid: Fragment) =>
+const nameOf = (kind: ReferenceKind, uuid: Fragment) =>
   kind === "categories" ? sql`(select c.key from asset_categories c where c.uuid = ${uuid})` : sql`${uuid}::text`
 
 /** The JSON that a value contains if it has the reference; an index serves it. */
@@ -134,7 +134,10 @@ const references: ReadonlyArray<Reference> = [
 ]
 
 /** The type of the records that references name by each kind. */
-const types: Readonly<Partial<Record<Kind, ManagedType>>> = { ...typeOfKind, categories: typeOfKind.assetCategories }
+const types: Readonly<Partial<Record<ReferenceKind, ManagedType>>> = {
+  ...typeOfKind,
+  categories: typeOfKind.assetCategories
+}
 
 /** The types of record whose usages can be listed: no reference names a post. */
 export type UsedType = Exclude<ManagedType, "post">

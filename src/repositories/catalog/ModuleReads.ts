@@ -2,7 +2,7 @@ import { Effect, Schema } from "effect"
 import type { Json } from "../../domain/schema/Json.ts"
 import { ModuleName } from "../../domain/catalog/ModuleName.ts"
 import { complete, type Problem } from "../../domain/write/Completion.ts"
-import type { Kind } from "../../domain/write/Markers.ts"
+import type { ReferenceKind } from "../../domain/write/Markers.ts"
 import { type References, referencesIn, resolve } from "../../domain/write/References.ts"
 import { ProductNotFoundError, type ProductType } from "../../domain/catalog/Product.ts"
 import {
@@ -159,7 +159,7 @@ const answerOf = (
 
 /** What several modules name. */
 const merged = (all: ReadonlyArray<References>): References => {
-  const named = new Map<Kind, Set<string>>()
+  const named = new Map<ReferenceKind, Set<string>>()
   for (const [kind, uuids] of all.flatMap((references) => [...references])) {
     named.set(kind, (named.get(kind) ?? new Set()).union(new Set(uuids)))
   }

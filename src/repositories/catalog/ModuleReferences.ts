@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Json } from "../../domain/schema/Json.ts"
 import type { ModuleName } from "../../domain/catalog/ModuleName.ts"
-import type { Kind } from "../../domain/write/Markers.ts"
+import type { ReferenceKind } from "../../domain/write/Markers.ts"
 import type { Lookup, References } from "../../domain/write/References.ts"
 import type { PublicUrl } from "../../settings/PublicUrl.ts"
 import type { Memberships } from "../people/Memberships.ts"
@@ -21,7 +21,7 @@ export const noVisibility: Visibility = { users: false, locations: false, groups
 /** Everything that settings name: checked when they are written, and looked up when they are read. */
 export type ModuleReferences = ReturnType<typeof make>
 
-const listOf = (named: References, kind: Kind) => [...(named.get(kind) ?? [])]
+const listOf = (named: References, kind: ReferenceKind) => [...(named.get(kind) ?? [])]
 const filesIn = (named: References) => ({ files: listOf(named, "files"), assets: listOf(named, "assets") })
 
 const people = ["users", "locations", "groups"] as const
@@ -70,7 +70,7 @@ export const make = (
     }
     if (stored.some((kind) => named.has(kind))) {
       const rows = yield* Effect.orDie(
-        pooled<{ readonly kind: Kind; readonly id: string; readonly facts: Json }>`${ProductFiles.factsSql(
+        pooled<{ readonly kind: ReferenceKind; readonly id: string; readonly facts: Json }>`${ProductFiles.factsSql(
           publicUrl,
           listOf(named, "files"),
           listOf(named, "assets"),

@@ -5,7 +5,7 @@ import * as Edits from "../Edits.ts"
 import { isDefault } from "../../domain/query/Selection.ts"
 import { type Fragment, sql } from "../Fragment.ts"
 import { flip, limitSql, offsetSql, ordered, rangeOf, read, type Sorted } from "./ListOrder.ts"
-import { type Kind, types } from "../Keyset.ts"
+import { type SortKind, types } from "../Keyset.ts"
 import { answerOf, type Answers } from "../Selected.ts"
 import { isNarrowed, type Page, type Scope, type Source, type View } from "../View.ts"
 
@@ -81,7 +81,7 @@ export const make = (options: ListOptions) => {
   }
 
   /** The kind of the values by which a list is sorted: text, where a view has an order of its own without one. */
-  const kindOf = (sortBy: string, { order }: View = {}): Kind => {
+  const kindOf = (sortBy: string, { order }: View = {}): SortKind => {
     const kind = fields.get(sortBy)?.kind
     return order?.(sortBy)?.kind ?? (kind === "number" ? "integer" : (kind ?? "string"))
   }

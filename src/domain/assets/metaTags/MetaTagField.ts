@@ -1,7 +1,7 @@
-import type { Field, Kind } from "../../query/FilterFields.ts"
+import type { Field, FieldKind } from "../../query/FilterFields.ts"
 import type { MetaTagDefinition, MetaTagType } from "./MetaTag.ts"
 
-const kinds: Readonly<Record<MetaTagType, Kind>> = {
+const kinds: Readonly<Record<MetaTagType, FieldKind>> = {
   text: "string",
   longText: "string",
   url: "string",
