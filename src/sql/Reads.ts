@@ -11,7 +11,8 @@ import * as Listing from "./lists/Listing.ts"
 import * as Selected from "./Selected.ts"
 import type { View } from "./View.ts"
 import { Sql } from "./Sql.ts"
-import * as SqlErrors from "./SqlErrors.ts"
+import { sandbox } from "./SqlErrors.ts"
+import * as Transactions from "./Transactions.ts"
 
 /** The assignment that moves `edited_at` of a row forward, also within one millisecond. */
 export const touched = (row: string): Fragment =>
@@ -83,11 +84,11 @@ export const make = Effect.fnUntraced(function* <A, NotFound>(options: {
     precondition: Precondition,
     view?: View
   ): Effect.Effect<B, SqlError.SqlError> => {
-    if (precondition === undefined) return SqlErrors.write(pooled, write)
+    if (precondition === undefined) return Transactions.write(pooled, write)
     const checked = Effect.flatMap(pooled<{ readonly json: string }>`${read(view)}${uuid} for update of t`, ([row]) =>
       row === undefined ? write : Effect.andThen(EntityTag.checkPrecondition(precondition, row.json), write)
     )
-    return SqlErrors.write(pooled, SqlErrors.sandbox(pooled.withTransaction(checked)))
+    return Transactions.write(pooled, sandbox(pooled.withTransaction(checked)))
   }
 
   /** Fails if the record does not exist; ends the request with 412 if it does not meet the precondition. */

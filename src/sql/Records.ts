@@ -17,7 +17,7 @@ import { stored, storedNew, uuidsV7, type Values } from "./RecordValues.ts"
 import * as Reads from "./Reads.ts"
 import type { Answers } from "./Selected.ts"
 import { Sql } from "./Sql.ts"
-import * as SqlErrors from "./SqlErrors.ts"
+import * as Transactions from "./Transactions.ts"
 
 /** The types of a resource; `rejected` are the errors of its rules, by operation. */
 interface Resource {
@@ -102,7 +102,7 @@ export const make = Effect.fnUntraced(function* <
     const [uuid] = yield* uuidsV7(1)
     const setting = yield* changeSetting
     const bound = writable.map((column) => bind(column, storedNew(column, values[column.member])))
-    const [row] = yield* SqlErrors.write(
+    const [row] = yield* Transactions.write(
       writes,
       writes<{ readonly returned: string | null }>`
         insert into ${table} as t (uuid, ${names}) values (${uuid}, ${sql.csv(bound)}) returning ${reported}, ${setting}`

@@ -1,6 +1,6 @@
 import { Data, Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import { transaction } from "./SqlErrors.ts"
+import { transaction } from "./Transactions.ts"
 
 /** Ends the transaction of a write that is rolled back. */
 class RolledBack extends Data.TaggedError("RolledBack")<{ readonly value: unknown }> {}

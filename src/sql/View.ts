@@ -3,7 +3,7 @@ import type { Field } from "../domain/query/FilterFields.ts"
 import type { Selection } from "../domain/query/Selection.ts"
 import type { Column } from "./Columns.ts"
 import type { Fragment } from "./Fragment.ts"
-import type { Place } from "./Keyset.ts"
+import type { Place } from "./lists/Keyset.ts"
 
 /** A page of a list, with the defaults filled in. */
 export interface Page {

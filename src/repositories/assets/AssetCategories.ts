@@ -17,7 +17,8 @@ import { leave } from "../../sql/batch/Batch.ts"
 import type { Batch } from "../../sql/batch/BatchTypes.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
-import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
+import { byConstraint } from "../../sql/SqlErrors.ts"
+import { transaction } from "../../sql/Transactions.ts"
 import { traced } from "../../sql/Traced.ts"
 
 type Rejected = InvalidAssetCategoriesError | InvalidLocaleError | InvalidRequestError

@@ -11,7 +11,7 @@ import { type Definitions, MetaTags } from "./MetaTags.ts"
 import { touched } from "../../sql/Reads.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
-import { transaction } from "../../sql/SqlErrors.ts"
+import { transaction } from "../../sql/Transactions.ts"
 
 /** The values of an asset as the wire shows them, options labelled in the locale. */
 export const metaTagsSql = (asset: Fragment, locale: string): Fragment => sql`(

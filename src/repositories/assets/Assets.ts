@@ -36,7 +36,7 @@ import type { Batch } from "../../sql/batch/BatchTypes.ts"
 import * as Records from "../../sql/Records.ts"
 import { ThumbnailQueue } from "./ThumbnailQueue.ts"
 import { Sql } from "../../sql/Sql.ts"
-import { transaction } from "../../sql/SqlErrors.ts"
+import { transaction } from "../../sql/Transactions.ts"
 import { traced } from "../../sql/Traced.ts"
 
 type Rejected = FileNotFoundError | InvalidAssetCategoriesError | InvalidLocaleError | InvalidRequestError

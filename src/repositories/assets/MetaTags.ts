@@ -30,7 +30,8 @@ import type { Batch } from "../../sql/batch/BatchTypes.ts"
 import { maxBytes } from "../../sql/lists/ListSql.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
-import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
+import { byConstraint } from "../../sql/SqlErrors.ts"
+import { transaction } from "../../sql/Transactions.ts"
 import { traced } from "../../sql/Traced.ts"
 
 type Rejected = InvalidAssetCategoriesError | InvalidLocaleError | InvalidRequestError

@@ -4,7 +4,7 @@ import { openUploads, UploadId, UploadStatus } from "../../domain/assets/Upload.
 import { FileId } from "../../domain/assets/File.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { Sql } from "../../sql/Sql.ts"
-import { transaction, write } from "../../sql/SqlErrors.ts"
+import { transaction, write } from "../../sql/Transactions.ts"
 import { traced } from "../../sql/Traced.ts"
 import { type Quota, secondsUntilFreed } from "./UnattachedBytes.ts"
 

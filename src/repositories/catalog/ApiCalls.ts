@@ -10,7 +10,7 @@ import { timestampJson } from "../../sql/Columns.ts"
 import { checkPrecondition } from "../../sql/EntityTag.ts"
 import { sql } from "../../sql/Fragment.ts"
 import { touched } from "../../sql/Reads.ts"
-import { transaction } from "../../sql/SqlErrors.ts"
+import { transaction } from "../../sql/Transactions.ts"
 import type { ModuleReads } from "./ModuleReads.ts"
 import { noVisibility } from "./ModuleReferences.ts"
 

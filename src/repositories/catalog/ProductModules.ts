@@ -37,7 +37,7 @@ import * as ModuleReads from "./ModuleReads.ts"
 import * as ModuleReferences from "./ModuleReferences.ts"
 import { touched } from "../../sql/Reads.ts"
 import { Sql } from "../../sql/Sql.ts"
-import { transaction } from "../../sql/SqlErrors.ts"
+import { transaction } from "../../sql/Transactions.ts"
 import { traced } from "../../sql/Traced.ts"
 
 type Unavailable = ProductNotFoundError | ModuleNotActiveError | ModuleIncompatibleWithProductTypeError

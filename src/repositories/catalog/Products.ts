@@ -18,7 +18,8 @@ import type { ListRequest } from "../../sql/lists/Listing.ts"
 import * as Records from "../../sql/Records.ts"
 import type { Answer } from "../access/Audiences.ts"
 import { Sql } from "../../sql/Sql.ts"
-import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
+import { byConstraint } from "../../sql/SqlErrors.ts"
+import { transaction } from "../../sql/Transactions.ts"
 import { traced } from "../../sql/Traced.ts"
 
 type Rejected = ProductNotFoundError | DuplicateIdentifierError | InvalidLocaleError | InvalidRequestError

@@ -6,7 +6,7 @@ import { keptHours } from "../../domain/write/SafeWrites.ts"
 import { sql } from "../../sql/Fragment.ts"
 import { removeInParts } from "../../sql/Parts.ts"
 import { Sql } from "../../sql/Sql.ts"
-import { transaction } from "../../sql/SqlErrors.ts"
+import { transaction } from "../../sql/Transactions.ts"
 import { traced } from "../../sql/Traced.ts"
 
 /** An answer as it is sent again. */

@@ -6,7 +6,7 @@ import type { Permission } from "../../domain/keys/Permission.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { timestampJson } from "../../sql/Columns.ts"
 import { sql } from "../../sql/Fragment.ts"
-import { transaction } from "../../sql/SqlErrors.ts"
+import { transaction } from "../../sql/Transactions.ts"
 
 /** A key to be stored: everything but its secret, of which only the hash is kept. */
 export interface NewKey {

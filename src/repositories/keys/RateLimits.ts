@@ -4,7 +4,7 @@ import type { SqlClient } from "effect/sql"
 import { Settings } from "../../settings/Config.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { Sql } from "../../sql/Sql.ts"
-import { write } from "../../sql/SqlErrors.ts"
+import { write } from "../../sql/Transactions.ts"
 
 type Store = RateLimiter.RateLimiterStore["Service"]
 type Ask = Parameters<Store["tokenBucket"]>[0]

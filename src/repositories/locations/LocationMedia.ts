@@ -15,7 +15,7 @@ import { type Computed, extract, row } from "../../sql/Columns.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import * as Reads from "../../sql/Reads.ts"
 import { Sql } from "../../sql/Sql.ts"
-import { transaction } from "../../sql/SqlErrors.ts"
+import { transaction } from "../../sql/Transactions.ts"
 import { traced } from "../../sql/Traced.ts"
 
 /** The computed members of a location; it is sorted by the city and the country, which have columns too. */

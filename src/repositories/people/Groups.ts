@@ -18,7 +18,8 @@ import type { Batch } from "../../sql/batch/BatchTypes.ts"
 import { sql } from "../../sql/Fragment.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
-import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
+import { byConstraint } from "../../sql/SqlErrors.ts"
+import { transaction } from "../../sql/Transactions.ts"
 import { traced } from "../../sql/Traced.ts"
 
 type Rejected = DuplicateGroupNameError | InvalidRequestError | UserNotFoundError | LocationNotFoundError

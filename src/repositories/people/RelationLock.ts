@@ -3,7 +3,7 @@ import type { SqlClient, SqlError } from "effect/sql"
 import { CurrentShare } from "../../domain/keys/Share.ts"
 import type { Turn, Turns } from "../../sql/connections/FairPermits.ts"
 import * as Queues from "../../sql/connections/Queues.ts"
-import { transaction, write } from "../../sql/SqlErrors.ts"
+import { transaction, write } from "../../sql/Transactions.ts"
 
 /** How many small writes of a table run at once. */
 const permits = 4

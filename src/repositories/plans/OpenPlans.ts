@@ -11,7 +11,7 @@ import {
 } from "../../domain/plans/Plan.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import type { Fragment } from "../../sql/Fragment.ts"
-import { transaction } from "../../sql/SqlErrors.ts"
+import { transaction } from "../../sql/Transactions.ts"
 
 /** A plan that is made. */
 interface NewPlan {

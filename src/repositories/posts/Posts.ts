@@ -26,7 +26,7 @@ import type { Batch } from "../../sql/batch/BatchTypes.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
-import { transaction } from "../../sql/SqlErrors.ts"
+import { transaction } from "../../sql/Transactions.ts"
 
 type Rejected =
   | InvalidLocaleError

@@ -6,7 +6,7 @@ import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { timestampJson } from "../../sql/Columns.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { Sql } from "../../sql/Sql.ts"
-import { transaction } from "../../sql/SqlErrors.ts"
+import { transaction } from "../../sql/Transactions.ts"
 import { traced } from "../../sql/Traced.ts"
 
 /** Where a list of deliveries goes on: behind this attempt, or this pending delivery. */

@@ -21,7 +21,7 @@ import type { ListRequest } from "../../sql/lists/Listing.ts"
 import * as Reads from "../../sql/Reads.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
-import { transaction } from "../../sql/SqlErrors.ts"
+import { transaction } from "../../sql/Transactions.ts"
 import { traced } from "../../sql/Traced.ts"
 
 type WrittenWebhook = Written.Written<"webhooks", WebhookId>

@@ -5,7 +5,7 @@ import * as Edits from "../Edits.ts"
 import { isDefault } from "../../domain/query/Selection.ts"
 import { type Fragment, sql } from "../Fragment.ts"
 import { flip, limitSql, offsetSql, ordered, rangeOf, read, type Sorted } from "./ListOrder.ts"
-import { type SortKind, types } from "../Keyset.ts"
+import { type SortKind, types } from "./Keyset.ts"
 import { answerOf, type Answers } from "../Selected.ts"
 import { isNarrowed, type Page, type Scope, type Source, type View } from "../View.ts"
 

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Sql } from "../../../src/sql/Sql.ts"
-import { write } from "../../../src/sql/SqlErrors.ts"
+import { write } from "../../../src/sql/Transactions.ts"
 
 /**
  * Renames everything that operations read and write. The keys stay usable. The jobs stay, because a queue retries for a

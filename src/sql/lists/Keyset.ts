@@ -1,9 +1,9 @@
 import { hash } from "node:crypto"
-import { isJsonNumber } from "../domain/schema/Json.ts"
-import { isTimestamp, isUuid } from "../domain/schema/Fields.ts"
-import type { Field } from "../domain/query/FilterFields.ts"
-import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
-import { sql } from "./Fragment.ts"
+import { isJsonNumber } from "../../domain/schema/Json.ts"
+import { isTimestamp, isUuid } from "../../domain/schema/Fields.ts"
+import type { Field } from "../../domain/query/FilterFields.ts"
+import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import { sql } from "../Fragment.ts"
 
 /** The kind of the values by which a list is sorted. Numbers of records are whole; an index compares those only with each other. */
 export type SortKind = Field["kind"] | "integer"
