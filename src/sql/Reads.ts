@@ -3,7 +3,7 @@ import type { SqlClient, SqlError } from "effect/sql"
 import type { Encoded } from "../domain/schema/Encoded.ts"
 import type { Precondition } from "../domain/query/Precondition.ts"
 import { isDefault } from "../domain/query/Selection.ts"
-import { Surrounding } from "../domain/write/SurroundingTransaction.ts"
+import { CurrentTransaction } from "../domain/write/SurroundingTransaction.ts"
 import { columnsOf, type Computed } from "./Columns.ts"
 import * as EntityTag from "./EntityTag.ts"
 import { compact, type Fragment, sql } from "./Fragment.ts"
@@ -66,7 +66,7 @@ export const make = Effect.fnUntraced(function* <A, NotFound>(options: {
     }
     // A transaction sees what it wrote itself. What is included can be many times as large as the record.
     const isLarge = view?.include !== undefined || large.has(uuid)
-    return Surrounding.pipe(
+    return CurrentTransaction.pipe(
       Effect.flatMap((surrounding) => (surrounding !== undefined || isLarge ? rowsOf(pooled) : cheap(rowsOf))),
       Effect.map(([row]) => {
         noteLarge(uuid, row?.json)

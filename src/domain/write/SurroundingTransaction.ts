@@ -14,7 +14,7 @@ export interface SurroundingTransaction {
 export const make = (): SurroundingTransaction => ({ headers: new Map(), afterCommit: [] })
 
 /** The transaction around the current write; none around most writes. */
-export const Surrounding = Context.Reference<SurroundingTransaction | undefined>(
-  "waypost/domain/write/SurroundingTransaction",
+export const CurrentTransaction = Context.Reference<SurroundingTransaction | undefined>(
+  "waypost/domain/write/SurroundingTransaction/CurrentTransaction",
   { defaultValue: () => undefined }
 )

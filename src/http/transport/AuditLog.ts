@@ -1,19 +1,10 @@
-import { Cause, Context, Effect, Exit } from "effect"
+import { Cause, type Context, Effect, Exit } from "effect"
 import { HttpRouter } from "effect/http"
 import { CurrentApiKey } from "../../api/Authorization.ts"
-import { Surrounding } from "../../domain/write/SurroundingTransaction.ts"
+import { CurrentTransaction } from "../../domain/write/SurroundingTransaction.ts"
 import type { Written } from "../../domain/write/Written.ts"
 import { mayHaveCommitted } from "../../sql/SqlErrors.ts"
-
-/** The operation that a request calls, as `group.endpoint`. */
-export const CurrentOperation = Context.Reference<string>("waypost/http/transport/AuditLog/CurrentOperation", {
-  defaultValue: () => "none"
-})
-
-/** The id of the current request. */
-export const CurrentRequestId = Context.Reference<string>("waypost/http/transport/AuditLog/CurrentRequestId", {
-  defaultValue: () => ""
-})
+import { CurrentOperation } from "./CurrentRequest.ts"
 
 /** The client closed the connection, the time limit passed or the connection to the database broke. */
 const isUnknown = (cause: Cause.Cause<unknown>) =>
@@ -36,7 +27,7 @@ const logged = <A, E, R>(
   write: Effect.Effect<A, E, R>,
   logResult: (written: A) => Effect.Effect<void, never, CurrentApiKey>
 ): Effect.Effect<A, E, R | CurrentApiKey | HttpRouter.RouteContext> =>
-  Effect.flatMap(Surrounding, (surrounding) => {
+  Effect.flatMap(CurrentTransaction, (surrounding) => {
     if (surrounding === undefined) return noteUncertain(Effect.tap(write, logResult))
     return Effect.tap(write, (written) =>
       Effect.contextWith((context: Context.Context<CurrentApiKey>) =>

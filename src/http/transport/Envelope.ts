@@ -5,7 +5,7 @@ import { type Precondition, preconditionOf } from "../../domain/query/Preconditi
 import { isDefault, type Selection } from "../../domain/query/Selection.ts"
 import { audited } from "./AuditLog.ts"
 import { appendHeaders } from "./ResponseHeaders.ts"
-import { Surrounding } from "../../domain/write/SurroundingTransaction.ts"
+import { CurrentTransaction } from "../../domain/write/SurroundingTransaction.ts"
 import type { Written, WrittenWith } from "../../domain/write/Written.ts"
 import { entityTag, pageTag, setEntityTag } from "../../sql/EntityTag.ts"
 
@@ -84,7 +84,7 @@ export const written = <Kind extends string, Id extends string, E, R>(write: Eff
 
 /** Sets a header of the answer to a write. */
 const setHeader = (name: string, value: string) =>
-  Effect.flatMap(Surrounding, (surrounding) =>
+  Effect.flatMap(CurrentTransaction, (surrounding) =>
     surrounding === undefined
       ? appendHeaders({ [name]: value })
       : Effect.sync(() => void surrounding.headers.set(name, value))

@@ -1,7 +1,6 @@
 import { Context, type Duration, Effect, Layer, MutableRef } from "effect"
 import type { Share } from "../../domain/keys/Share.ts"
 import { Settings } from "../../settings/Config.ts"
-import { delayRejection } from "./Timeout.ts"
 
 /** The place of a request among those in flight. */
 interface Place {
@@ -47,6 +46,26 @@ export const placeIn = (count: MutableRef.MutableRef<number>, max: number): Plac
       isTaken = false
     }
   }
+}
+
+/**
+ * How long the rejection of an overload waits, in milliseconds: clients that repeat at once would otherwise take the
+ * processor from the requests that are being answered. Above the maximum a rejection costs less than its place.
+ */
+const rejectionMillis = 100
+const maxWaitingRejections = 2048
+
+/** The rejection, after a delay. `waiting` counts those that wait, until they are made or their clients hang up. */
+export const delayRejection = <A>(waiting: MutableRef.MutableRef<number>, reject: () => A): Effect.Effect<A> => {
+  const wait = Effect.acquireUseRelease(
+    Effect.sync(() => MutableRef.increment(waiting)),
+    () => Effect.sleep(rejectionMillis),
+    () => Effect.sync(() => MutableRef.decrement(waiting))
+  )
+  return Effect.map(
+    Effect.suspend(() => (MutableRef.get(waiting) >= maxWaitingRejections ? Effect.void : wait)),
+    reject
+  )
 }
 
 /** The requests in flight, and whether the service is draining. */

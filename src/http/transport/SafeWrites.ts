@@ -7,11 +7,12 @@ import { AnswersInFull, offers, SafeWrites } from "../../api/writes/SafeWrites.t
 import { encodeApiError } from "../../domain/write/ApiError.ts"
 import { IdempotencyInProgressError, InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { isIdempotencyKey, prefersValidateOnly, validateOnly } from "../../domain/write/SafeWrites.ts"
-import { Surrounding, make as surround } from "../../domain/write/SurroundingTransaction.ts"
+import { CurrentTransaction, make as surround } from "../../domain/write/SurroundingTransaction.ts"
 import { IdempotentAnswers, type KeptAnswer } from "../../repositories/idempotency/IdempotentAnswers.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { rolledBack } from "../../sql/RolledBack.ts"
-import { CurrentRequestId, noteUncertain } from "./AuditLog.ts"
+import { noteUncertain } from "./AuditLog.ts"
+import { CurrentRequestId } from "./CurrentRequest.ts"
 import * as SlowBody from "../streams/SlowBody.ts"
 
 type Respond = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>
@@ -56,7 +57,7 @@ export const layer = Layer.effect(
       const answered = yield* answers
         .answer({ apiKey, key, fingerprint }, write)
         .pipe(
-          Effect.provideService(Surrounding, surrounding),
+          Effect.provideService(CurrentTransaction, surrounding),
           SlowBody.provide(body),
           noteUncertain,
           Effect.catchTag(["IdempotencyKeyReusedError", "IdempotencyInProgressError"], Effect.die)
@@ -69,7 +70,7 @@ export const layer = Layer.effect(
 
     const validated = (respond: Respond, { annotations }: HttpApiEndpoint.Top) =>
       rolledBack(pooled, respond).pipe(
-        Effect.provideService(Surrounding, surround()),
+        Effect.provideService(CurrentTransaction, surround()),
         Effect.map((response) => {
           if (!isSuccess(response)) return response
           return Context.getOrElse(annotations, AnswersInFull, () => false)

@@ -1,4 +1,4 @@
-import { Context, Effect, Fiber, MutableRef } from "effect"
+import { Context, Effect, Fiber } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import type { ReadLimits } from "./SlowReaders.ts"
 
@@ -92,23 +92,3 @@ export const withTimeout = (
     )
     // A global middleware runs uninterruptibly.
   }).pipe(Effect.interruptible)
-
-/**
- * How long the rejection of an overload waits, in milliseconds: clients that repeat at once would otherwise take the
- * processor from the requests that are being answered. Above the maximum a rejection costs less than its place.
- */
-const rejectionMillis = 100
-const maxWaitingRejections = 2048
-
-/** The rejection, after a delay. `waiting` counts those that wait, until they are made or their clients hang up. */
-export const delayRejection = <A>(waiting: MutableRef.MutableRef<number>, reject: () => A): Effect.Effect<A> => {
-  const wait = Effect.acquireUseRelease(
-    Effect.sync(() => MutableRef.increment(waiting)),
-    () => Effect.sleep(rejectionMillis),
-    () => Effect.sync(() => MutableRef.decrement(waiting))
-  )
-  return Effect.map(
-    Effect.suspend(() => (MutableRef.get(waiting) >= maxWaitingRejections ? Effect.void : wait)),
-    reject
-  )
-}

@@ -17,7 +17,7 @@ import {
 import * as Cors from "./Cors.ts"
 import * as Methods from "./Methods.ts"
 import * as Metrics from "./Metrics.ts"
-import { CurrentRequestId } from "./AuditLog.ts"
+import { CurrentRequestId } from "./CurrentRequest.ts"
 import { CurrentPlace, InFlight, placeIn } from "./InFlight.ts"
 import { RouteTable } from "./RouteTable.ts"
 import { withTimeout } from "./Timeout.ts"

@@ -2,7 +2,7 @@ import { Cause, Data, Effect, Exit } from "effect"
 import type { SqlClient } from "effect/sql"
 import { noPrecondition } from "../../domain/query/Precondition.ts"
 import type { Outcome } from "../../domain/write/Bulk.ts"
-import { make as surround, Surrounding } from "../../domain/write/SurroundingTransaction.ts"
+import { CurrentTransaction, make as surround } from "../../domain/write/SurroundingTransaction.ts"
 import type { Batch } from "../../sql/batch/BatchTypes.ts"
 import { Sql } from "../../sql/Sql.ts"
 import type { DecodedOperation, Upsert } from "./Decoding.ts"
@@ -36,11 +36,11 @@ export const make = Effect.map(
   Sql,
   ({ pooled }) =>
     (resource: BulkResource, request: Request): Effect.Effect<Answer> =>
-      Effect.flatMap(Surrounding, (surrounding) =>
+      Effect.flatMap(CurrentTransaction, (surrounding) =>
         resource.batch
           .transaction(answerOf(pooled, resource, request), { locks: locksRelations(resource.batch, request) })
           .pipe(
-            Effect.provideService(Surrounding, surrounding ?? surround()),
+            Effect.provideService(CurrentTransaction, surrounding ?? surround()),
             Effect.map((outcomes): Answer => ({ outcomes, applied: true })),
             Effect.catchIf(
               (error): error is Undone => error instanceof Undone,

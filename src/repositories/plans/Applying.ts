@@ -13,7 +13,7 @@ import {
 } from "../../domain/plans/Plan.ts"
 import type { Permission } from "../../domain/keys/Permission.ts"
 import { noPrecondition } from "../../domain/query/Precondition.ts"
-import { make as surround, Surrounding } from "../../domain/write/SurroundingTransaction.ts"
+import { CurrentTransaction, make as surround } from "../../domain/write/SurroundingTransaction.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { run } from "../bulk/Bulk.ts"
 import { type DecodedOperation, decodeEach } from "../bulk/Decoding.ts"
@@ -101,7 +101,7 @@ export const make =
     })
 
     return batch.transaction(write, { locks }).pipe(
-      Effect.provideService(Surrounding, surround()),
+      Effect.provideService(CurrentTransaction, surround()),
       // Any other failure is no answer of the operation.
       Effect.catch((error) =>
         error instanceof PlanNotFoundError || error instanceof PlanOutdatedError || error instanceof PlanGuardedError

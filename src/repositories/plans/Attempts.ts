@@ -2,7 +2,7 @@ import { Array as Arr, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Entry } from "../../domain/changes/Event.ts"
 import type { Outcome } from "../../domain/write/Bulk.ts"
-import { make as surround, Surrounding } from "../../domain/write/SurroundingTransaction.ts"
+import { CurrentTransaction, make as surround } from "../../domain/write/SurroundingTransaction.ts"
 import type { Comparison, Trial } from "../../sql/batch/BatchTypes.ts"
 import { trialSetting } from "../../sql/ChangeSetting.ts"
 import { rolledBack } from "../../sql/RolledBack.ts"
@@ -112,7 +112,7 @@ export const make = (
       ? rolledBack(pooled, write, (ended) => batch.transaction(ended, { locks }))
       : rolledBack(pooled, write)
     const { after, outcomes } = yield* undone.pipe(
-      Effect.provideService(Surrounding, surround()),
+      Effect.provideService(CurrentTransaction, surround()),
       Effect.catch(Effect.die)
     )
     return yield* decodeEach(Arr.zip(rows, outcomes), ([row, outcome]) =>

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { Condition } from "../../domain/query/FilterConditions.ts"
-import { Surrounding } from "../../domain/write/SurroundingTransaction.ts"
+import { CurrentTransaction } from "../../domain/write/SurroundingTransaction.ts"
 import type { Sql } from "../../sql/Sql.ts"
 
 /** How the statements of a plan run. */
@@ -16,7 +16,7 @@ export interface Connections extends Pick<Sql["Service"], "largePages" | "pooled
  * not wait with it for others, and the end of a chunk would undo what was stored of another one.
  */
 export const make = ({ largePages, pooled, search }: Sql["Service"], filter: ReadonlyArray<Condition>) =>
-  Effect.map(Surrounding, (surrounding): Connections => {
+  Effect.map(CurrentTransaction, (surrounding): Connections => {
     const filtered: Connections["filtered"] = (run) => run(pooled)
     return surrounding === undefined
       ? { pooled, largePages, filtered: filter.length === 0 ? filtered : search, concurrency: 2 }

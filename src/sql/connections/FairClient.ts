@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Option } from "effect"
 import { type SqlClient, type SqlConnection, Statement } from "effect/sql"
-import { Surrounding } from "../../domain/write/SurroundingTransaction.ts"
+import { CurrentTransaction } from "../../domain/write/SurroundingTransaction.ts"
 import { changeSetting } from "../ChangeSetting.ts"
 import type { Turn } from "./FairPermits.ts"
 
@@ -33,7 +33,7 @@ export const make = (client: PgClient.PgClient, withPermit: Turn): SqlClient.Sql
     )
   /** What the work within a surrounding transaction changes can have another cause than that transaction. */
   const withOwnChange = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    Effect.flatMap(Surrounding, (surrounding) => (surrounding === undefined ? effect : withChange(effect)))
+    Effect.flatMap(CurrentTransaction, (surrounding) => (surrounding === undefined ? effect : withChange(effect)))
   return Object.assign(statement, {
     ...client,
     ...statement,

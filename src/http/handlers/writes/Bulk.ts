@@ -7,7 +7,8 @@ import * as BulkWrites from "../../../repositories/bulk/Bulk.ts"
 import { decodeAll } from "../../../repositories/bulk/Decoding.ts"
 import { isFailed } from "../../../repositories/bulk/Outcomes.ts"
 import { BulkResources } from "./BulkResources.ts"
-import { auditedBulk, CurrentRequestId } from "../../transport/AuditLog.ts"
+import { auditedBulk } from "../../transport/AuditLog.ts"
+import { CurrentRequestId } from "../../transport/CurrentRequest.ts"
 import { demand } from "../../transport/Authorization.ts"
 
 interface Asked {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, MutableRef } from "effect"
 import { TestClock } from "effect/testing"
-import { delayRejection } from "../../../src/http/transport/Timeout.ts"
+import { delayRejection } from "../../../src/http/transport/InFlight.ts"
 
 const make = () => {
   const waiting = MutableRef.make(0)
