@@ -13,7 +13,7 @@ import {
   UsernameNotUniqueError,
   UserNotFoundError
 } from "../domain/people/User.ts"
-import { UserId } from "../domain/schema/UserId.ts"
+import { UserId } from "../domain/people/UserId.ts"
 import { requires } from "./Authorization.ts"
 import { describe, group, operation } from "./Describe.ts"
 import * as Bulk from "./writes/Bulk.ts"

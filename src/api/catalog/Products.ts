@@ -15,7 +15,7 @@ import {
   ProductType,
   sortable
 } from "../../domain/catalog/Product.ts"
-import { ProductId } from "../../domain/schema/ProductId.ts"
+import { ProductId } from "../../domain/catalog/ProductId.ts"
 import {
   describeOrigins,
   InvalidTemplateModuleConfigurationError,

@@ -4,7 +4,7 @@ import { ModuleIncompatibleWithProductTypeError, ModuleNotActiveError } from "..
 import { ProductNotFoundError } from "../../domain/catalog/Product.ts"
 import { ReservationCreate, ReservationId, ReservationNotFoundError } from "../../domain/catalog/Reservation.ts"
 import { LocationNotFoundError } from "../../domain/locations/Location.ts"
-import { ProductId } from "../../domain/schema/ProductId.ts"
+import { ProductId } from "../../domain/catalog/ProductId.ts"
 import { requires } from "../Authorization.ts"
 import { describe, group, operation } from "../Describe.ts"
 import * as Envelope from "../Envelope.ts"

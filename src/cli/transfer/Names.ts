@@ -5,8 +5,8 @@ import { GroupId } from "../../domain/people/Group.ts"
 import { LocationId } from "../../domain/locations/Location.ts"
 import type { Condition } from "../../domain/query/FilterConditions.ts"
 import { quote } from "../../domain/query/FilterSyntax.ts"
-import { ProductId } from "../../domain/schema/ProductId.ts"
-import { UserId } from "../../domain/schema/UserId.ts"
+import { ProductId } from "../../domain/catalog/ProductId.ts"
+import { UserId } from "../../domain/people/UserId.ts"
 import { type Failure, patiently } from "../Failures.ts"
 
 /**

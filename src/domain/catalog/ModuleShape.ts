@@ -1,6 +1,6 @@
 import { type DateTime, Schema } from "effect"
 import { Timestamp } from "../schema/Fields.ts"
-import { ProductId } from "../schema/ProductId.ts"
+import { ProductId } from "./ProductId.ts"
 import type { Problem } from "../write/Completion.ts"
 import { readOnly } from "../write/Markers.ts"
 import type { Lookup } from "../write/References.ts"

@@ -8,7 +8,7 @@ import { GroupId } from "./Group.ts"
 import { LocationId } from "../locations/Location.ts"
 import { allNotFound, manyNotFoundError, notFound } from "../write/NotFound.ts"
 import { uuids } from "../write/Relations.ts"
-import { UserId } from "../schema/UserId.ts"
+import { UserId } from "./UserId.ts"
 import { defaulted, readOnly } from "../write/Markers.ts"
 import * as Shape from "../write/Shape.ts"
 

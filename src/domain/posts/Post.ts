@@ -6,7 +6,7 @@ import { text, Timestamp, Uuid, WebUrl } from "../schema/Fields.ts"
 import { notFound, notFoundError } from "../write/NotFound.ts"
 import { Slug } from "../schema/Slug.ts"
 import { translations } from "../schema/Translations.ts"
-import { UserId } from "../schema/UserId.ts"
+import { UserId } from "../people/UserId.ts"
 import { defaulted, readOnly, references, required, writtenAs } from "../write/Markers.ts"
 import * as Shape from "../write/Shape.ts"
 

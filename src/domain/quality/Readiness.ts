@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Product } from "../catalog/Product.ts"
-import { ProductId } from "../schema/ProductId.ts"
+import { ProductId } from "../catalog/ProductId.ts"
 import { Location, LocationId } from "../locations/Location.ts"
 import { openWords } from "../schema/OpenWords.ts"
 import { Count } from "../schema/WholeNumber.ts"

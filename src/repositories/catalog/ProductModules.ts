@@ -13,7 +13,7 @@ import { complete } from "../../domain/write/Completion.ts"
 import { referencesIn } from "../../domain/write/References.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import { ProductNotFoundError, type ProductType } from "../../domain/catalog/Product.ts"
-import type { ProductId } from "../../domain/schema/ProductId.ts"
+import type { ProductId } from "../../domain/catalog/ProductId.ts"
 import {
   type AnyModule,
   type InvalidTemplateModuleConfigurationError,

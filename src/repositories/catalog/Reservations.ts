@@ -9,7 +9,7 @@ import type {
 } from "../../domain/catalog/ProductModule.ts"
 import { LocationNotFoundError } from "../../domain/locations/Location.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
-import type { ProductId } from "../../domain/schema/ProductId.ts"
+import type { ProductId } from "../../domain/catalog/ProductId.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import * as Written from "../../domain/write/Written.ts"
 import * as Queues from "../../sql/connections/Queues.ts"

@@ -3,7 +3,7 @@ import type { GroupNotFoundError } from "../../domain/people/Group.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import type { LocationNotFoundError } from "../../domain/locations/Location.ts"
 import { noPrecondition, type Precondition } from "../../domain/query/Precondition.ts"
-import type { UserId } from "../../domain/schema/UserId.ts"
+import type { UserId } from "../../domain/people/UserId.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import * as Written from "../../domain/write/Written.ts"
 import {

@@ -4,7 +4,7 @@ import type { ModuleNotActiveError } from "../../domain/catalog/ProductModule.ts
 import { Location, type LocationId, LocationNotFoundError } from "../../domain/locations/Location.ts"
 import { BranchReadiness, ProductReadiness, type ReadinessCounts } from "../../domain/quality/Readiness.ts"
 import { type Encoded, encodedOf, type EncodedPage } from "../../domain/schema/Encoded.ts"
-import type { ProductId } from "../../domain/schema/ProductId.ts"
+import type { ProductId } from "../../domain/catalog/ProductId.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import { type Column, columnsOf, row } from "../../sql/Columns.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"

@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Statement } from "effect/sql"
 import * as Repositories from "../../../src/app/layers/Repositories.ts"
-import { ProductId } from "../../../src/domain/schema/ProductId.ts"
+import { ProductId } from "../../../src/domain/catalog/ProductId.ts"
 import { Readiness } from "../../../src/repositories/quality/Readiness.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import {

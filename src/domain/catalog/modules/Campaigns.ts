@@ -3,7 +3,7 @@ import { text, Timestamp } from "../../schema/Fields.ts"
 import { choice, Color, flag, inOrder, Key, list, partUuid, unless } from "../ModuleFields.ts"
 import { references } from "../../write/Markers.ts"
 import * as Module from "../ModuleShape.ts"
-import { UserId } from "../../schema/UserId.ts"
+import { UserId } from "../../people/UserId.ts"
 
 const Campaign = Schema.Struct({
   uuid: partUuid,

@@ -3,7 +3,7 @@ import { text, Timestamp } from "../../schema/Fields.ts"
 import { choice, list, partUuid } from "../ModuleFields.ts"
 import { generated, references, visibleName } from "../../write/Markers.ts"
 import * as Module from "../ModuleShape.ts"
-import { UserId } from "../../schema/UserId.ts"
+import { UserId } from "../../people/UserId.ts"
 
 const Person = Schema.Struct({ uuid: UserId.pipe(references("users")), name: visibleName("users") })
 

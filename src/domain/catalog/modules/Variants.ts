@@ -5,7 +5,7 @@ import { readOnly, references } from "../../write/Markers.ts"
 import * as Module from "../ModuleShape.ts"
 import { OptionValue } from "../OptionValue.ts"
 import { Product } from "../Product.ts"
-import { ProductId } from "../../schema/ProductId.ts"
+import { ProductId } from "../ProductId.ts"
 import { Count, int } from "../../schema/WholeNumber.ts"
 
 const Value = Schema.Struct({

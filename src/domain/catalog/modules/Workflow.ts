@@ -6,7 +6,7 @@ import { choice, flag, list, partUuid, position, unless } from "../ModuleFields.
 import { references, withDefault } from "../../write/Markers.ts"
 import * as Module from "../ModuleShape.ts"
 import { User } from "../../people/User.ts"
-import { UserId } from "../../schema/UserId.ts"
+import { UserId } from "../../people/UserId.ts"
 import { int } from "../../schema/WholeNumber.ts"
 
 const Approvers = Schema.Struct({
