@@ -35,6 +35,7 @@ export const sweep = Effect.gen(function* () {
   const storage = yield* Storage
   const uploads = yield* Uploads
   const sinceRestore = yield* files.sinceRestore
+  const removal = removals()
 
   const removeBytes = (uuid: string) =>
     Effect.forEach([storageKey(uuid), ...thumbnailKeys(uuid)], (key) => storage.remove(key), { discard: true })
@@ -44,24 +45,35 @@ export const sweep = Effect.gen(function* () {
     for (const upload of overdue) {
       if (!(yield* uploads.end(upload.uuid, "expired"))) continue
       const key = storageKey(upload.fileUuid)
-      if (upload.storageId !== undefined) yield* ignoreOutage(key, storage.abort(inStorage(upload, upload.storageId)))
-      yield* ignoreOutage(key, storage.remove(key))
+      if (upload.storageId !== undefined) yield* removal(key, storage.abort(inStorage(upload, upload.storageId)))
+      yield* removal(key, storage.remove(key))
     }
     more = overdue.length > 0
   }
 
   for (let more = sinceRestore > week; more;) {
     const gone = yield* files.deleteUnattached
-    yield* Effect.forEach(gone, (uuid) => ignoreOutage(storageKey(uuid), removeBytes(uuid)), { discard: true })
+    yield* Effect.forEach(gone, (uuid) => removal(storageKey(uuid), removeBytes(uuid)), { discard: true })
     more = gone.length > 0
   }
 })
 
-/** Bytes that cannot be removed now are orphans, which `sweepOrphans` removes later. */
-const ignoreOutage = <A, R>(key: string, effect: Effect.Effect<A, StorageUnavailableError, R>) =>
-  Effect.catch(effect, (error) =>
-    Effect.logWarning(`Could not remove the unused bytes of ${key}; a later sweep removes them`, error)
-  )
+/** The failures in a row that end a sweep: the cause is then the storage and not single objects. */
+const maxFailures = 10
+
+/** The removals of one sweep. Bytes that cannot be removed now are orphans, which a later `sweepOrphans` removes. */
+const removals = () => {
+  let failures = 0
+  return <A, R>(key: string, effect: Effect.Effect<A, StorageUnavailableError, R>) =>
+    effect.pipe(
+      Effect.tap(() => Effect.sync(() => void (failures = 0))),
+      Effect.catch((error) =>
+        ++failures < maxFailures
+          ? Effect.logWarning(`Could not remove the unused bytes of ${key}; a later sweep removes them`, error)
+          : Effect.fail(error)
+      )
+    )
+}
 
 /**
  * Removes bytes without a row; `now` in milliseconds since 1970. Removes nothing when the database does not know the
@@ -71,6 +83,7 @@ export const sweepOrphans = Effect.fn("Sweeper.sweepOrphans")(function* (now: nu
   const files = yield* Files
   const storage = yield* Storage
   if ((yield* files.sinceRestore) <= grace) return
+  const removal = removals()
   const oldest = now - grace
   let owned = 0
   const orphans: Array<string> = []
@@ -100,11 +113,11 @@ export const sweepOrphans = Effect.fn("Sweeper.sweepOrphans")(function* (now: nu
     const uuids = keys.map((key) => Option.getOrThrow(fileOf(key)))
     const known = yield* files.known(uuids)
     const unknown = keys.filter((_, index) => !known.has(uuids[index]!))
-    yield* Effect.forEach(unknown, (key) => ignoreOutage(key, storage.remove(key)), { discard: true })
+    yield* Effect.forEach(unknown, (key) => removal(key, storage.remove(key)), { discard: true })
   }
   yield* storage.uploads.pipe(
     Stream.filter(({ beganAt }) => beganAt < oldest),
-    Stream.runForEach((upload) => ignoreOutage(upload.key, storage.abort(upload)))
+    Stream.runForEach((upload) => removal(upload.key, storage.abort(upload)))
   )
 })
 

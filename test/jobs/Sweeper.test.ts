@@ -3,8 +3,8 @@ import { Effect, Logger } from "effect"
 import { mkdirSync, rmdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { storageKey } from "../../src/domain/assets/File.ts"
-import { sweep } from "../../src/jobs/Sweeper.ts"
-import { Storage } from "../../src/storage/Storage.ts"
+import { sweep, sweepOrphans } from "../../src/jobs/Sweeper.ts"
+import { Storage, StorageUnavailableError } from "../../src/storage/Storage.ts"
 import { download } from "../support/requests/FileRequests.ts"
 import { createProduct } from "../support/requests/ProductRequests.ts"
 import { create as createLocation, send } from "../support/requests/Requests.ts"
@@ -190,6 +190,32 @@ layer(services, { excludeTestServices: true })("sweeper", (it) => {
         lines.map((line) => [JSON.parse(line).message].flat()[0]),
         [`Could not remove the unused bytes of ${stuck}; a later sweep removes them`]
       )
+    })
+  )
+
+  it.effect("a sweep passes over single failures, and ends after ten in a row", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      yield* Effect.replicateEffect(upload(bytes), 25)
+      const orphans = Array.from({ length: 20 }, () => storageKey(crypto.randomUUID()))
+      for (const key of orphans) yield* storage.write(key, bytes, "text/plain")
+      /** The number of calls, and the warnings, of a sweep in which the calls fail that `fails` selects by their number. */
+      const swept = Effect.fnUntraced(function* (fails: (call: number) => boolean) {
+        let calls = 0
+        const remove = (key: string) =>
+          fails(++calls) ? Effect.fail(new StorageUnavailableError({ message: "No answer" })) : storage.remove(key)
+        const lines: Array<string> = []
+        const logger = Logger.layer([Logger.map(Logger.formatJson, (line) => void lines.push(line))])
+        const exit = yield* sweepOrphans(Date.now() + 49 * hour).pipe(
+          Effect.provideService(Storage, { ...storage, remove }),
+          Effect.provide(logger),
+          Effect.exit
+        )
+        return [exit._tag, calls, lines.length]
+      })
+      assert.deepStrictEqual(yield* swept(() => true), ["Failure", 10, 9])
+      assert.deepStrictEqual(yield* swept((call) => call % 10 !== 0), ["Success", 20, 18])
+      assert.deepStrictEqual(yield* swept(() => false), ["Success", 18, 0])
     })
   )
 
