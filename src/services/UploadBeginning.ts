@@ -1,5 +1,5 @@
 import mime from "mime-types"
-import { DateTime, Effect, Option } from "effect"
+import { Cause, DateTime, Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { CallingKey } from "../domain/keys/ApiKey.ts"
 import { extensionOf, FileId, storageKey } from "../domain/assets/File.ts"
@@ -7,7 +7,7 @@ import { openUploads, partSizeOf, UploadId, type UploadInit, type UploadSession 
 import { InvalidRequestError, RateLimitExceededError } from "../domain/write/RequestErrors.ts"
 import * as Written from "../domain/write/Written.ts"
 import { Files } from "../repositories/assets/Files.ts"
-import { Uploads as Repository } from "../repositories/assets/Uploads.ts"
+import { type StoredUpload, Uploads as Repository } from "../repositories/assets/Uploads.ts"
 import { Settings, unattachedBytesOf } from "../settings/Config.ts"
 import { type MultipartUpload, Storage } from "../storage/Storage.ts"
 import { partUrls } from "./StoredUploads.ts"
@@ -33,20 +33,8 @@ export const make = Effect.gen(function* () {
     const fileUuid = FileId.make(SecureRandom.uuidV7Unsafe())
     const numberOfParts = Math.ceil(fileSize / partSize)
     const sha256 = init.sha256 ?? undefined
-    const begun = yield* repository
-      .begin(
-        { uuid, apiKeyUuid: key.uuid, fileUuid, fileName, fileSize, contentType, sha256, partSize, numberOfParts },
-        maxBytes,
-        { share: key.share, maxBytes: maxUnattached }
-      )
-      .pipe(
-        Effect.catchTags({
-          TooManyOpen: () => tooManyOpen(maxBytes),
-          TooManyUnattached: ({ freedInSeconds }) => Effect.die(tooManyUnattached(maxUnattached, freedInSeconds))
-        })
-      )
     let stored: MultipartUpload | undefined
-    return yield* Effect.gen(function* () {
+    const inStorage = Effect.fnUntraced(function* ({ expiresAt }: StoredUpload) {
       stored = yield* storage.begin(storageKey(fileUuid), contentType)
       yield* repository.started(uuid, stored.id)
       const parts = yield* urlsOf(stored, fileSize, numbersTo(numberOfParts))
@@ -58,21 +46,35 @@ export const make = Effect.gen(function* () {
         numberOfParts,
         parts,
         partSize,
-        expiresAt: DateTime.makeUnsafe(begun.expiresAt),
+        expiresAt: DateTime.makeUnsafe(expiresAt),
         requiredHeaders: {},
         ...(Option.isSome(duplicate) ? { duplicateOf: duplicate.value } : {})
       }
       return { ...Written.created("uploads", uuid), answer }
-    }).pipe(
-      // The client does not learn of this upload, so that it could not end it.
-      Effect.onError(() =>
-        Effect.andThen(
-          Effect.ignoreCause(repository.discard(uuid)),
-          stored === undefined ? Effect.void : Effect.ignoreCause(storage.abort(stored))
-        )
-      ),
-      Effect.orDie
-    )
+    }, Effect.orDie)
+    return yield* repository
+      .begin(
+        { uuid, apiKeyUuid: key.uuid, fileUuid, fileName, fileSize, contentType, sha256, partSize, numberOfParts },
+        maxBytes,
+        { share: key.share, maxBytes: maxUnattached }
+      )
+      .pipe(
+        Effect.flatMap(inStorage),
+        // The client does not learn of this upload, so that it could not end it. An interrupted transaction may have been
+        // committed; a rejected upload, the only failure that is not a defect, was not.
+        Effect.onError((cause) =>
+          Cause.hasFails(cause)
+            ? Effect.void
+            : Effect.andThen(
+                Effect.ignoreCause(repository.discard(uuid)),
+                stored === undefined ? Effect.void : Effect.ignoreCause(storage.abort(stored))
+              )
+        ),
+        Effect.catchTags({
+          TooManyOpen: () => tooManyOpen(maxBytes),
+          TooManyUnattached: ({ freedInSeconds }) => Effect.die(tooManyUnattached(maxUnattached, freedInSeconds))
+        })
+      )
   })
 })
 

@@ -16,6 +16,22 @@ const initialize = send("POST", "/v1/uploads/init-multi-part", {
   body: JSON.stringify({ fileName: "file.bin", fileSize: 1000 })
 })
 
+/** Begins an upload as a client that hangs up when `isTime`. */
+const hangUpWhen = Effect.fnUntraced(function* (isTime: Effect.Effect<unknown, unknown, Sql>) {
+  const { fullKey, port } = yield* Wire.Wire
+  const outgoing = request({
+    host: "127.0.0.1",
+    port,
+    method: "POST",
+    path: "/v1/uploads/init-multi-part",
+    headers: { authorization: fullKey, "content-type": "application/json" }
+  })
+  outgoing.on("error", () => {})
+  outgoing.end(JSON.stringify({ fileName: "file.bin", fileSize: 1000 }))
+  yield* isTime
+  outgoing.destroy()
+})
+
 /** Asserts that an asset can be read: everything but its bytes is in the database. */
 const assertReads = Effect.fnUntraced(function* (uuid: string) {
   for (const path of [`/v1/assets/${uuid}`, "/v1/assets", "/v1/assets/search?search=file"]) {
@@ -33,11 +49,18 @@ const below = (folder: "temporary" | "uploads") =>
 const temporary = below("temporary")
 
 const execute = (statement: string) =>
-  Effect.flatMap(Sql, ({ pooled }) => pooled.unsafe<{ readonly open: number }>(statement))
+  Effect.flatMap(Sql, ({ pooled }) => pooled.unsafe<{ readonly open: number; readonly status: string }>(statement))
 
 /** The number of uploads that count as open. */
 const openUploads = Effect.map(
   execute("select count(*)::int as open from upload_sessions where status = 'open'"),
+  (rows) => rows[0]!.open
+)
+
+/** The number of transactions in `pg_sleep`. */
+const sleeping = Effect.map(
+  execute(`select count(*)::int as open from pg_stat_activity
+    where datname = current_database() and wait_event = 'PgSleep'`),
   (rows) => rows[0]!.open
 )
 
@@ -98,6 +121,23 @@ layer(Wire.layer(), { excludeTestServices: true })("Storage disk that cannot flu
   )
 })
 
+layer(Wire.layer(), { excludeTestServices: true })("Upload that begins slowly", (it) => {
+  it.effect("an upload whose client hangs up during the commit does not stay open", () =>
+    Effect.gen(function* () {
+      yield* execute(`create function pause() returns trigger language plpgsql as $$ begin
+        perform pg_sleep(1); return null; end $$`)
+      yield* execute(`create constraint trigger pause after insert on upload_sessions deferrable initially deferred
+        for each row execute function pause()`)
+      yield* hangUpWhen(eventually("the transaction is committed", sleeping, (count) => count > 0))
+      const statuses = Effect.map(execute("select status from upload_sessions"), (rows) =>
+        rows.map(({ status }) => status)
+      )
+      yield* eventually("the upload is there and has ended", statuses, ([status]) => status === "aborted")
+      yield* execute("drop function pause cascade")
+    })
+  )
+})
+
 layer(onStore, { excludeTestServices: true })("Object store faults", (it) => {
   it.effect("the console may send parts to the store", () =>
     Effect.gen(function* () {
@@ -144,22 +184,11 @@ layer(onStore, { excludeTestServices: true })("Object store faults", (it) => {
 
   it.effect("an upload whose client hangs up before the store has answered does not stay open", () =>
     Effect.gen(function* () {
-      const { fullKey, port } = yield* Wire.Wire
       const before = yield* openUploads
       yield* during(
         "never answers",
         Effect.gen(function* () {
-          const outgoing = request({
-            host: "127.0.0.1",
-            port,
-            method: "POST",
-            path: "/v1/uploads/init-multi-part",
-            headers: { authorization: fullKey, "content-type": "application/json" }
-          })
-          outgoing.on("error", () => {})
-          outgoing.end(JSON.stringify({ fileName: "file.bin", fileSize: 1000 }))
-          yield* eventually("the upload begins", openUploads, (open) => open === before + 1)
-          outgoing.destroy()
+          yield* hangUpWhen(eventually("the upload begins", openUploads, (open) => open === before + 1))
           yield* eventually("the upload ends", openUploads, (open) => open === before)
         })
       )
