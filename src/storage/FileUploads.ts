@@ -1,5 +1,6 @@
 import { Effect, Exit, Fiber, FiberMap, Option, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { createHash } from "node:crypto"
 import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { isUuid } from "../domain/schema/Fields.ts"
@@ -49,16 +50,27 @@ export const make = Effect.fnUntraced(function* (
     return folder === undefined ? [] : yield* PartFiles.list(folder)
   })
 
-  /** Renames the upload in one step, then removes it; the removal waits for parts that are being received. */
-  const discard = Effect.fnUntraced(function* (id: string) {
+  /**
+   * Renames the upload in one step, then removes it; the removal waits for parts that are being received. `isUsed` checks
+   * the renamed folder, in which no part can appear any more; if it is true or fails, the upload gets its name again.
+   */
+  const discard = Effect.fnUntraced(function* (
+    id: string,
+    isUsed: (folder: string) => Effect.Effect<boolean, StorageUnavailableError> = () => Effect.succeed(false)
+  ) {
     const folder = uploadFolder(layout, id)
     if (folder === undefined) return
     const remains = join(layout.temporary, SecureRandom.uuidV4Unsafe())
-    const known = yield* attempt(() => rename(folder, remains)).pipe(
-      Effect.as(true),
+    const isRemoved = yield* Effect.gen(function* () {
+      yield* attempt(() => rename(folder, remains))
+      if (!(yield* Effect.orElseSucceed(isUsed(remains), () => true))) return true
+      yield* move(remains, folder)
+      return false
+    }).pipe(
+      Effect.uninterruptible,
       orOn("ENOENT", () => Effect.succeed(false))
     )
-    if (known) yield* attempt(() => rm(remains, { recursive: true, force: true, maxRetries: 5, retryDelay: 10 }))
+    if (isRemoved) yield* attempt(() => rm(remains, { recursive: true, force: true, maxRetries: 5, retryDelay: 10 }))
   })
 
   /** Can be repeated after a crash at any point: the parts exist until the object does. */
@@ -74,10 +86,12 @@ export const make = Effect.fnUntraced(function* (
         const file = yield* temporaryFile(layout.temporary)
         const buffer = Buffer.allocUnsafe(1024 * 1024)
         for (const { path } of files) yield* copy(path, file, buffer)
-        yield* publishBy(folder, file, target)
+        yield* publishBy(folder, file, target, files)
       }
-      // A part that was sent again during the join is not in the object. It can still be completed with its new tag.
-      if (!(yield* PartFiles.areReplaced(folder, files))) yield* discard(id)
+      // A part that was sent again since is not in the object. It can still be completed with its new tag. The first check
+      // keeps the upload in its place; the second one includes the parts that appear until the upload is renamed.
+      const isReplaced = (folder: string) => PartFiles.areReplaced(folder, files)
+      if (!(yield* isReplaced(folder))) yield* discard(id, isReplaced)
     },
     Effect.scoped,
     orOn("ENOENT", () => Effect.fail(unknownUpload))
@@ -89,7 +103,7 @@ export const make = Effect.fnUntraced(function* (
     parts: ReadonlyArray<ListedPart>
   ): Effect.Effect<Fiber.Fiber<void, JoinError>> =>
     Effect.suspend(() => {
-      const names = parts.map(({ eTag, partNumber }) => `${partNumber}-${eTag}`).join()
+      const names = namesIn(parts)
       const running = FiberMap.getUnsafe(joins, upload.id)
       if (Option.isNone(running)) {
         return Effect.tap(FiberMap.run(joins, upload.id, joinParts(upload, parts)), (fiber) =>
@@ -117,7 +131,7 @@ export const make = Effect.fnUntraced(function* (
           if (!(yield* isThere) || (yield* partsOf(upload)).length > 0) return yield* error
           // The process that made it may have crashed after the rename and before the flush.
           yield* syncFolder(yield* makeFolders(layout.objects, foldersOf(upload.key)))
-          return yield* discard(upload.id)
+          return yield* discard(upload.id, PartFiles.areAny)
         })
       )
     )
@@ -154,16 +168,36 @@ const interrupted = new StorageUnavailableError({
   message: "Joining the parts was interrupted; complete the upload again"
 })
 
+const namesIn = (parts: ReadonlyArray<ListedPart>) =>
+  parts.map(({ eTag, partNumber }) => `${partNumber}-${eTag}`).join()
+
+const joined = "joined-"
+
 /**
- * Flushes a file and renames it by way of the folder of its upload. Without the folder, which an abort or a completion in
- * another process may have removed, no object appears.
+ * Flushes the joined parts and renames them by way of the folder of the upload. Without the folder, which an abort or a
+ * completion in another process may have removed, no object appears. Parts that were sent again do not replace the object
+ * of newer ones: a join that is in the folder first is removed by the join of the newer parts, a later one fails the check.
  */
-const publishBy = Effect.fnUntraced(function* (folder: string, { handle, path }: TemporaryFile, target: string) {
+const publishBy = Effect.fnUntraced(function* (
+  folder: string,
+  { handle, path }: TemporaryFile,
+  target: string,
+  parts: ReadonlyArray<ListedPart>
+) {
   yield* attempt(() => handle.sync())
-  const inside = join(folder, basename(path))
+  const prefix = `${joined}${createHash("md5").update(namesIn(parts)).digest("hex")}-`
+  const inside = join(folder, `${prefix}${basename(path)}`)
+  const others = Effect.map(
+    attempt(() => readdir(folder)),
+    (names) => names.filter((name) => name.startsWith(joined) && !name.startsWith(prefix))
+  )
+  const removeOthers = Effect.flatMap(
+    others,
+    Effect.forEach((name) => attempt(() => rm(join(folder, name), { force: true })), { discard: true })
+  )
   yield* Effect.acquireUseRelease(
     attempt(() => rename(path, inside)),
-    () => move(inside, target),
+    () => Effect.andThen(PartFiles.checkNewest(folder, parts), Effect.andThen(removeOthers, move(inside, target))),
     () => Effect.ignore(attempt(() => rm(inside, { force: true })))
   )
 })

@@ -38,10 +38,12 @@ const filesIn = (folder: string) =>
         .toSorted((a, b) => (a.age < b.age ? -1 : 1))
   )
 
+const newestOf = (files: ReadonlyArray<PartFile>) => new Map(files.map((file) => [file.partNumber, file]))
+
 /** The received parts by number; the newest of each number. */
 export const list = Effect.fnUntraced(function* (folder: string) {
   const files = yield* filesIn(folder).pipe(orOn("ENOENT", () => Effect.succeed<ReadonlyArray<PartFile>>([])))
-  const newest = new Map(files.map((file) => [file.partNumber, file]))
+  const newest = newestOf(files)
   const parts = yield* Effect.forEach(
     newest.values(),
     ({ eTag, partNumber, path }) =>
@@ -64,6 +66,16 @@ export const locate = Effect.fnUntraced(function* (folder: string, parts: Readon
     Effect.fromNullishOr(found.get(nameOf(part))).pipe(Effect.mapError(() => missingPart(part)))
   )
 })
+
+/** Fails unless the newest part of each number has the same bytes as the one of these parts. */
+export const checkNewest = Effect.fnUntraced(function* (folder: string, parts: ReadonlyArray<ListedPart>) {
+  const newest = newestOf(yield* filesIn(folder))
+  const replaced = parts.find(({ eTag, partNumber }) => newest.get(partNumber)?.eTag !== eTag)
+  if (replaced !== undefined) return yield* missingPart(replaced)
+})
+
+/** Whether the folder has parts. */
+export const areAny = (folder: string) => Effect.map(filesIn(folder), (files) => files.length > 0)
 
 /** Whether one of these parts, which may be gone by now, was sent again after it. */
 export const areReplaced = Effect.fnUntraced(

@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Fiber, Layer, Option, Stream } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Option, Stream } from "effect"
 import { randomBytes } from "node:crypto"
-import { utimesSync } from "node:fs"
+import { existsSync, promises, rmSync, utimesSync } from "node:fs"
+import { syncBuiltinESMExports } from "node:module"
 import { join } from "node:path"
 import { layoutOf } from "../../src/storage/FileLayout.ts"
 import * as FileParts from "../../src/storage/FileParts.ts"
 import * as PartFiles from "../../src/storage/PartFiles.ts"
-import { Storage } from "../../src/storage/Storage.ts"
+import { type MultipartUpload, Storage } from "../../src/storage/Storage.ts"
 import { failing } from "../support/storage/Disks.ts"
 import { filesBelow } from "../support/storage/Folder.ts"
 import { assertSame, contentOf, failure, md5, newKey } from "../support/storage/Parts.ts"
@@ -25,6 +26,49 @@ const duringJoin = <A, E>(effect: Effect.Effect<A, E>) => {
     return false
   })
 }
+
+const duringCopyOf = <A, E>(_root: string, _upload: MultipartUpload, effect: Effect.Effect<A, E>) => duringJoin(effect)
+
+/** Runs an effect once, when the object of an upload is in its place and its folder is not flushed. */
+const beforeFlushOf = <A, E>(root: string, { key }: MultipartUpload, effect: Effect.Effect<A, E>) => {
+  let isOver = false
+  return failing("sync", "EIO", async (handle) => {
+    if (isOver || !(await handle.stat()).isDirectory() || !existsSync(join(root, "objects", key))) return false
+    isOver = true
+    await Effect.runPromise(effect)
+    return false
+  })
+}
+
+/** Runs an effect once, just before the first rename that `isIt` selects. */
+const beforeRename = <A, E>(isIt: (from: string, to: string) => boolean, effect: Effect.Effect<A, E>) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const { rename } = promises
+      const restore = () => {
+        promises.rename = rename
+        syncBuiltinESMExports()
+      }
+      promises.rename = async (from, to) => {
+        if (isIt(String(from), String(to))) {
+          restore()
+          await Effect.runPromise(effect)
+        }
+        return rename(from, to)
+      }
+      syncBuiltinESMExports()
+      return restore
+    }),
+    (restore) => Effect.sync(restore)
+  )
+
+/** Runs an effect once, just before the folder of an upload is renamed to be removed. */
+const beforeRemovalOf = <A, E>(root: string, { id }: MultipartUpload, effect: Effect.Effect<A, E>) =>
+  beforeRename((from) => from.endsWith(join(root, "uploads", id)), effect)
+
+/** Runs an effect once, just before the joined parts become the object of an upload. */
+const beforeObjectOf = <A, E>(root: string, { key }: MultipartUpload, effect: Effect.Effect<A, E>) =>
+  beforeRename((_, to) => to.endsWith(join(root, "objects", key)), effect)
 
 /** An upload with both parts; `sendAgain` sends other bytes of the second one and returns the parts to name then. */
 const twoParts = Effect.gen(function* () {
@@ -208,24 +252,116 @@ describe("concurrent operations of FileStorage", () => {
     )
   )
 
-  it.live("a part that is sent again while its join ends can still be completed with its new tag", () =>
+  it.live(
+    "a join makes no object when one of its parts is sent again, which can then be completed with its new tag",
+    () =>
+      onStorage((root) =>
+        Effect.scoped(
+          Effect.gen(function* () {
+            const storage = yield* Storage
+            const { newContent, parts, sendAgain, upload } = yield* twoParts
+            let named = parts
+            yield* duringJoin(Effect.map(sendAgain, (again) => void (named = again)))
+            assert.strictEqual(yield* failure(storage.complete(upload, parts)), "InvalidPartsError")
+            assert.isTrue(Option.isNone(yield* storage.size(upload.key)))
+            yield* storage.complete(upload, named)
+            assertSame(yield* contentOf(upload.key), newContent)
+            assert.strictEqual(filesBelow(root).length, 1)
+          })
+        )
+      )
+  )
+
+  for (const [moment, before] of [
+    ["has made the object", beforeFlushOf],
+    ["removes the upload", beforeRemovalOf]
+  ] as const) {
+    it.live(`a part that is sent again when its join ${moment} can still be completed with its new tag`, () =>
+      onStorage((root) =>
+        Effect.scoped(
+          Effect.gen(function* () {
+            const storage = yield* Storage
+            const { content, newContent, parts, sendAgain, upload } = yield* twoParts
+            let named = parts
+            yield* before(
+              root,
+              upload,
+              Effect.map(sendAgain, (again) => void (named = again))
+            )
+            yield* storage.complete(upload, parts)
+            assertSame(yield* contentOf(upload.key), content)
+            assert.notStrictEqual(named, parts)
+            assert.strictEqual(yield* failure(storage.complete(upload, parts)), "InvalidPartsError")
+            yield* storage.complete(upload, named)
+            assertSame(yield* contentOf(upload.key), newContent)
+            assert.strictEqual(filesBelow(root).length, 1)
+          })
+        )
+      )
+    )
+  }
+
+  it.live("a part that is sent again when a repeated completion removes the upload is not lost", () =>
     onStorage((root) =>
       Effect.scoped(
         Effect.gen(function* () {
           const storage = yield* Storage
-          const { content, newContent, parts, sendAgain, upload } = yield* twoParts
-          let named = parts
-          yield* duringJoin(Effect.map(sendAgain, (again) => void (named = again)))
+          const { newContent, parts, sendAgain, upload } = yield* twoParts
+          // As after a crash between the object and the removal of its only part.
+          for (const { path } of yield* PartFiles.locate(join(root, "uploads", upload.id), parts)) rmSync(path)
+          yield* storage.write(upload.key, newContent, "text/plain")
+          yield* beforeRemovalOf(root, upload, sendAgain)
           yield* storage.complete(upload, parts)
-          assertSame(yield* contentOf(upload.key), content)
-          assert.strictEqual(yield* failure(storage.complete(upload, parts)), "InvalidPartsError")
-          yield* storage.complete(upload, named)
-          assertSame(yield* contentOf(upload.key), newContent)
-          assert.strictEqual(filesBelow(root).length, 1)
+          assert.deepStrictEqual(
+            (yield* storage.parts(upload)).map(({ partNumber }) => partNumber),
+            [2]
+          )
         })
       )
     )
   )
+
+  for (const [moment, before] of [
+    ["has copied its parts", duringCopyOf],
+    ["makes its object", beforeObjectOf]
+  ] as const) {
+    it.live(`a join that ${moment} does not replace the object that another process has made of parts sent again`, () =>
+      onStorage((root) =>
+        Effect.scoped(
+          Effect.gen(function* () {
+            const storage = yield* Storage
+            const other = yield* otherProcess(root)
+            const { newContent, parts, sendAgain, upload } = yield* twoParts
+            const made = Promise.withResolvers<void>()
+            const late = Promise.withResolvers<void>()
+            let second: Promise<void> | undefined
+            yield* before(
+              root,
+              upload,
+              Effect.flatMap(sendAgain, (named) => {
+                second = Effect.runPromise(other.complete(upload, named))
+                return Effect.promise(() => Promise.race([made.promise, second!]))
+              })
+            )
+            yield* beforeFlushOf(
+              root,
+              upload,
+              Effect.promise(() => {
+                made.resolve()
+                return late.promise
+              })
+            )
+            const first = yield* Effect.exit(storage.complete(upload, parts))
+            late.resolve()
+            yield* Effect.promise(() => second!)
+            assertSame(yield* contentOf(upload.key), newContent)
+            assert.isTrue(Exit.isFailure(first))
+            assert.strictEqual(filesBelow(root).length, 1)
+          })
+        )
+      )
+    )
+  }
 
   it.live("a join that ends late does not replace what another process has completed since", () =>
     onStorage((root) =>
