@@ -187,14 +187,39 @@ describe("videos without ffmpeg", () => {
   )
 })
 
-/** The error of a video for which ffmpeg is this shell script. */
-const errorWith = Effect.fnUntraced(function* (script: string) {
+/** The thumbnails of a video for which ffmpeg is this shell script. */
+const renderWith = Effect.fnUntraced(function* (script: string) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "waypost-programs-" })
   yield* fs.writeFileString(join(folder, "ffmpeg"), `#!/bin/sh\n${script}\n`)
   // The process of the renderer may have another user.
   for (const path of [folder, join(folder, "ffmpeg")]) yield* fs.chmod(path, 0o755)
-  return yield* Effect.flip(render(new Uint8Array(10), "video/mp4")).pipe(Effect.provide(rendererWith(folder)))
+  return yield* render(new Uint8Array(10), "video/mp4", preview).pipe(Effect.provide(rendererWith(folder)))
+})
+
+const errorWith = (script: string) => Effect.flip(renderWith(script))
+
+/** The program of a shell that prints a picture of this size. */
+const printing = (width: number) =>
+  Effect.promise(async () => {
+    const picture = await quarters().resize(width, 20, { fit: "fill" }).tiff({ compression: "none" }).toBuffer()
+    return `{ base64 -d <<END\n${picture.toString("base64")}\nEND\n}`
+  })
+
+describe.skipIf(process.platform === "win32")("an ffmpeg that is ended", () => {
+  for (const [title, first, width] of [
+    ["without a picture at one second is tried at the first frame", ": ", 30],
+    ["after a part of the picture is tried at the first frame", "half", 30],
+    ["after the picture does not take the picture away", "whole", 40]
+  ] as const)
+    it.live(title, () =>
+      Effect.gen(function* () {
+        const [atOne, atStart] = [yield* printing(40), yield* printing(30)]
+        const prints = { ": ": ":", half: `${atOne} | head -c 1000`, whole: atOne }[first]
+        const script = `PATH=/usr/bin:/bin\ncase " $* " in *" -ss 1 "*) ${prints}; kill -KILL $$;; esac\n${atStart}`
+        assert.strictEqual((yield* renderWith(script)).width, width)
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+    )
 })
 
 describe.skipIf(process.platform === "win32")("an ffmpeg that prints no picture", () => {

@@ -24,8 +24,8 @@ const extract = (path: string, demuxer: string, second: number) =>
   )
 
 /**
- * Writes the picture that an ffmpeg prints to a file; returns its log. This process writes it, because a disk that is full says
- * nothing about the video, and ffmpeg reports both alike.
+ * Writes the picture that an ffmpeg prints to a file; returns its log, and an error if it was ended. This process writes it,
+ * because a disk that is full says nothing about the video, and ffmpeg reports both alike.
  */
 const run = Effect.fnUntraced(
   function* (command: ChildProcess.Command, to: string) {
@@ -36,8 +36,11 @@ const run = Effect.fnUntraced(
       .pipe(Effect.catchReason("PlatformError", "NotFound", () => Effect.fail(new NoFfmpeg())))
     const log = Stream.mkString(Stream.decodeText(stderr))
     const [words] = yield* Effect.all([log, Stream.run(stdout, fs.sink(to))], { concurrency: "unbounded" })
-    yield* Effect.mapError(exitCode, ({ message }) => new Ended({ reason: `ffmpeg was ended. ${message}` }))
-    return words
+    const ended = yield* Effect.match(exitCode, {
+      onFailure: ({ message }) => new Ended({ reason: `ffmpeg was ended. ${message}` }),
+      onSuccess: () => undefined
+    })
+    return { ended, words }
   },
   Effect.scoped,
   Effect.catchTag("PlatformError", Effect.die)
@@ -56,15 +59,20 @@ export const poster = Effect.fnUntraced(function* (path: string, demuxer: string
   const fs = yield* FileSystem.FileSystem
   const folder = yield* Effect.orDie(fs.makeTempDirectoryScoped())
   const to = (yield* Path.Path).join(folder, "picture.tiff")
+  let error: Ended | undefined
   for (const second of [1, 0]) {
-    const words = yield* run(extract(path, demuxer, second), to)
+    const { ended, words } = yield* run(extract(path, demuxer, second), to)
+    error ??= ended
     if (Number((yield* Effect.orDie(fs.stat(to))).size) === 0) {
       // An ffmpeg that opened or rejected the file has named it.
-      if (!words.includes(path)) return yield* Effect.die(new Error(`ffmpeg cannot run. ${words}`))
+      if (ended === undefined && !words.includes(path))
+        return yield* Effect.die(new Error(`ffmpeg cannot run. ${words}`))
       continue
     }
-    const drawing = yield* Images.raster(to, "VipsForeignLoadTiff", longestSide)
-    return { ...drawing, original: { ...drawing.original, ...duration(words) } } satisfies Drawing
+    const raster = Images.raster(to, "VipsForeignLoadTiff", longestSide)
+    const drawing = yield* ended === undefined ? raster : Effect.catch(raster, () => Effect.undefined)
+    if (drawing !== undefined)
+      return { ...drawing, original: { ...drawing.original, ...duration(words) } } satisfies Drawing
   }
-  return yield* new Refused({ reason: "there is no picture in it" })
+  return yield* error ?? new Refused({ reason: "there is no picture in it" })
 }, Effect.scoped)
