@@ -71,6 +71,9 @@ export class Sql extends Context.Service<
 export const jobTable = "jobs"
 export const lastJobMigration = 2
 
+/** For how long a job belongs to the process that took it last, unless that process extends it. */
+export const jobLease = "2 minutes"
+
 /** The job queue logs the cause of a failure without a text. */
 const withText = <A>(logger: Logger.Logger<unknown, A>) =>
   Logger.make<unknown, A>((options) =>
@@ -82,7 +85,11 @@ const withText = <A>(logger: Logger.Logger<unknown, A>) =>
   )
 
 /** The job queue, which creates and changes its tables: the library locks their ledger to see whether any migration is pending. */
-export const migratingJobs = PersistedQueue.layerStoreSql({ tableName: jobTable, pollInterval: "1 second" }).pipe(
+export const migratingJobs = PersistedQueue.layerStoreSql({
+  tableName: jobTable,
+  pollInterval: "1 second",
+  lockExpiration: jobLease
+}).pipe(
   Layer.provide(
     Layer.effect(
       Logger.CurrentLoggers,

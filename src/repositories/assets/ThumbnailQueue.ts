@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Schedule, Schema } from "effect"
 import { PersistedQueue } from "effect/persistence"
 import { SqlClient } from "effect/sql"
 import { FileId } from "../../domain/assets/File.ts"
-import { jobs, jobTable, Sql } from "../../sql/Sql.ts"
+import { jobLease, jobs, jobTable, Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
 
 /** How often the thumbnails of a file are tried, within about 15 minutes. */
@@ -27,7 +27,7 @@ export class ThumbnailQueue extends Context.Service<
   {
     /** Requests the thumbnails of a file; in a transaction, when it commits. */
     offer(file: FileId): Effect.Effect<void>
-    /** The names of the queues that have a file now. */
+    /** The names of the queues that have a file now that no process works on. */
     readonly names: Effect.Effect<ReadonlyArray<string>>
     /** Handles the next file of a queue, if it has one; a failure is retried later. Returns whether it had one. */
     take<E>(name: string, handle: (file: FileId, attempt: number) => Effect.Effect<void, E>): Effect.Effect<boolean, E>
@@ -47,13 +47,17 @@ export class ThumbnailQueue extends Context.Service<
         yield* queue.offer({ fileUuid }, { id: fileUuid })
       }, Effect.orDie)
 
-      // It reads one entry of the index for each name, however many files wait.
+      const isFree = pooled`state = 'pending' and visible_at <= now()
+        and (acquired_at is null or acquired_at < now() - ${jobLease}::interval)`
+
+      // Of each name it reads the index up to the first free file, behind those that are taken; of a name without one it reads
+      // all, which are taken or wait for a retry.
       const findNames = pooled<{ readonly name: string }>`
         with recursive queues (name) as (
-          select min(queue_name) from ${pooled(jobTable)} where state = 'pending' and visible_at <= now()
+          select min(queue_name) from ${pooled(jobTable)} where ${isFree}
           union all
-          select (select min(queue_name) from ${pooled(jobTable)}
-            where state = 'pending' and visible_at <= now() and queue_name > queues.name) from queues where queues.name is not null
+          select (select min(queue_name) from ${pooled(jobTable)} where ${isFree} and queue_name > queues.name)
+            from queues where queues.name is not null
         )
         select name from queues where name is not null`
 
