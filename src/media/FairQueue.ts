@@ -4,7 +4,7 @@ import { Deferred, Effect } from "effect"
 export interface Place {
   /** The share that the work counts for. */
   readonly share: string
-  /** The lowest number goes first. It is read whenever a permit becomes free, so it may change while the work waits. */
+  /** The lowest number goes first. It is read whenever a permit becomes free, so it may change. */
   readonly priority: () => number
 }
 
@@ -28,6 +28,9 @@ export const make = (permits: number) => {
 
   const hasWork = (share: string) => [...waiting, ...working].some((entry) => entry.share === share)
   const spentBy = ({ share }: Entry) => spent.get(share) ?? served
+
+  const urgentOf = (entries: ReadonlyArray<Entry>) =>
+    entries.filter(({ priority }) => priority() === 0).map(({ share }) => share)
 
   const isBefore = (a: Entry, b: Entry) => {
     const [first, second] = [a.priority(), b.priority()]
@@ -74,7 +77,8 @@ export const make = (permits: number) => {
         }),
     /** How much work of a share waits. */
     waiting: (share: string) => waiting.filter((entry) => entry.share === share).length,
-    /** The shares that have work of the highest priority. */
-    urgent: () => [...waiting, ...working].filter(({ priority }) => priority() === 0).map(({ share }) => share)
+    /** The shares that have work of the highest priority, and those of which such work waits. */
+    urgent: () => urgentOf([...waiting, ...working]),
+    urgentWaiting: () => urgentOf(waiting)
   }
 }

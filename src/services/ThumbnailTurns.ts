@@ -15,6 +15,14 @@ const restMillis = 60_000
 /** How many such shares are remembered. */
 const maxSlow = 1000
 
+/** The turn of a file. An effect that had to end before it was done returns none. */
+export interface Turn {
+  /** Copies the file. */
+  copy<A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<Option.Option<A>, E, R>
+  /** Uses the renderer. */
+  draw<A, E>(effect: Effect.Effect<A, E>): Effect.Effect<Option.Option<A>, E>
+}
+
 /**
  * The turns of files at the renderer. Files that a request waits for go first, files that took too long go last, and the
  * keys that uploaded the others share the time. A file that is drawn for a second ends its turn when a request waits for
@@ -33,7 +41,9 @@ export const make = (permits: number, prepareNext: Effect.Effect<void>) => {
     if (slowSince.size > maxSlow && oldest !== undefined) slowSince.delete(oldest)
   }
   const isSlow = (share: string) => performance.now() - (slowSince.get(share) ?? -Infinity) < restMillis
-  const isContended = (share: string) => queue.urgent().some((other) => other !== share && !isSlow(other))
+  const isAmong = (share: string, others: ReadonlyArray<string>) =>
+    others.some((other) => other !== share && !isSlow(other))
+  const isContended = (share: string) => isAmong(share, queue.urgent())
 
   /**
    * Ends when a turn must end. The next process starts in the second half of the turn, and at once where that is likely to
@@ -62,9 +72,11 @@ export const make = (permits: number, prepareNext: Effect.Effect<void>) => {
     Effect.suspend(() => {
       const own = Symbol()
       const mustEnd = () => {
-        noteSlow(share)
         longCopy ??= own
-        return longCopy !== own && isContended(share)
+        // A file that has a permit too is not delayed.
+        if (!isAmong(share, queue.urgentWaiting())) return false
+        noteSlow(share)
+        return longCopy !== own
       }
       const over = Effect.sync(() => {
         if (longCopy === own) longCopy = undefined
@@ -79,18 +91,26 @@ export const make = (permits: number, prepareNext: Effect.Effect<void>) => {
     waiting: queue.waiting,
     noteSlow,
     /** Runs a job when it is its turn; repeats it when it returns false, because it had to end its turn. */
-    run: <E>(share: string, priority: () => number, job: Effect.Effect<boolean, E>): Effect.Effect<void, E> =>
+    run: <E>(
+      share: string,
+      priority: () => number,
+      job: (turn: Turn) => Effect.Effect<boolean, E>
+    ): Effect.Effect<void, E> =>
       Effect.suspend(() => {
-        let isEnded = false
-        const place = { share, priority: () => priority() + (isEnded ? behindAll : 0) }
-        const taken = Effect.tap(job, (isDone) => Effect.sync(() => (isEnded = !isDone)))
+        let [isEnded, isCopying] = [false, false]
+        // A file that is still copied cannot be drawn, so it ends no turn.
+        const place = { share, priority: () => priority() + (isEnded ? behindAll : 0) + (isCopying ? 1 : 0) }
+        const turn: Turn = {
+          copy: (effect) =>
+            Effect.suspend(() => {
+              isCopying = true
+              return Effect.raceFirst(Effect.asSome(effect), Effect.as(endOfCopy(share), Option.none()))
+            }).pipe(Effect.ensuring(Effect.sync(() => (isCopying = false)))),
+          draw: (effect) =>
+            drawing.withPermit(Effect.raceFirst(Effect.asSome(effect), Effect.as(endOfTurn(share), Option.none())))
+        }
+        const taken = Effect.tap(job(turn), (isDone) => Effect.sync(() => (isEnded = !isDone)))
         return Effect.asVoid(Effect.repeat(queue.withPermit(place)(taken), { until: (isDone) => isDone }))
-      }),
-    /** Copies the file of a job; none when the turn had to end before. */
-    copy: <A, E, R>(share: string, effect: Effect.Effect<A, E, R>): Effect.Effect<Option.Option<A>, E, R> =>
-      Effect.raceFirst(Effect.asSome(effect), Effect.as(endOfCopy(share), Option.none())),
-    /** Uses the renderer, in a job; none when the turn had to end before. */
-    draw: <A, E>(share: string, effect: Effect.Effect<A, E>): Effect.Effect<Option.Option<A>, E> =>
-      drawing.withPermit(Effect.raceFirst(Effect.asSome(effect), Effect.as(endOfTurn(share), Option.none())))
+      })
   }
 }

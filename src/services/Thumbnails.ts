@@ -111,11 +111,15 @@ export class Thumbnails extends Context.Service<
         uploadedBy === undefined ? Effect.succeed("") : keys.shareOf(uploadedBy)
 
       /** Whether the file was rendered before its turn ended. */
-      const render = Effect.fnUntraced(function* (file: StoredFile, wanted: ReadonlyArray<Wanted>, share: string) {
-        const copy = yield* turns.copy(share, storage.localFile(storageKey(file.uuid)))
+      const render = Effect.fnUntraced(function* (
+        file: StoredFile,
+        wanted: ReadonlyArray<Wanted>,
+        turn: ThumbnailTurns.Turn
+      ) {
+        const copy = yield* turn.copy(storage.localFile(storageKey(file.uuid)))
         if (Option.isNone(copy)) return false
         const source = { path: copy.value, mimeType: file.mimeType }
-        const drawn = yield* turns.draw(share, renderer.render(source, wanted))
+        const drawn = yield* turn.draw(renderer.render(source, wanted))
         if (Option.isNone(drawn)) return false
         const { images, ...facts } = drawn.value
         yield* Effect.forEach(wanted, (thumbnail, index) =>
@@ -132,21 +136,23 @@ export class Thumbnails extends Context.Service<
         name: string,
         share: string
       ): Effect.Effect<void, Failed> =>
-        render(file, wanted, share).pipe(
-          Effect.tapError((error) => {
-            if (error._tag !== "RenderFailedError") return Effect.void
-            const isTooLong = error.fault === "tookTooLong"
-            if (isTooLong) turns.noteSlow(share)
-            return failedFiles.add(file.uuid, isTooLong)
-          }),
-          (job) => turns.run(share, priorityOf(file, name), job),
-          // A file that is too large, and a video on a machine without an ffmpeg, wait for no turn and are not copied.
-          (turn) => Effect.andThen(renderer.check(file), turn),
-          Effect.tapError((error) =>
-            error._tag === "NotRenderableError" ? files.rendered(file.uuid, { processing: "failed" }) : Effect.void
-          ),
-          Effect.ensuring(Effect.sync(() => requested.delete(name)))
-        )
+        turns
+          .run(share, priorityOf(file, name), (turn) =>
+            Effect.tapError(render(file, wanted, turn), (error) => {
+              if (error._tag !== "RenderFailedError") return Effect.void
+              const isTooLong = error.fault === "tookTooLong"
+              if (isTooLong) turns.noteSlow(share)
+              return failedFiles.add(file.uuid, isTooLong)
+            })
+          )
+          .pipe(
+            // A file that is too large, and a video on a machine without an ffmpeg, wait for no turn and are not copied.
+            (turn) => Effect.andThen(renderer.check(file), turn),
+            Effect.tapError((error) =>
+              error._tag === "NotRenderableError" ? files.rendered(file.uuid, { processing: "failed" }) : Effect.void
+            ),
+            Effect.ensuring(Effect.sync(() => requested.delete(name)))
+          )
 
       /** Renders once for concurrent requests, and without interruption, which would end the process of the renderer. */
       const begin = (

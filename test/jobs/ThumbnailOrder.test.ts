@@ -179,7 +179,7 @@ describe("the order of thumbnails", () => {
   })
 
   it.live(
-    "large files of one key that are copied delay a file of another key by a second, and one of them goes on",
+    "large files of one key that are copied delay a file of another key for a turn, and one of them goes on",
     () => {
       const { begun, copy, copying, finish, layer, working } = stage("1 minute", { remote: [1, 2] })
       return Effect.gen(function* () {
@@ -194,10 +194,8 @@ describe("the order of thumbnails", () => {
           )
         const large = [yield* requested(1, one), yield* requested(2, one)]
         yield* copies(2)
-        const began = performance.now()
         const small = yield* requested(3, other)
         yield* working(3)
-        assert.isBelow(performance.now() - began, 3000)
         yield* finish(3)
         yield* Fiber.join(small)
         yield* copies(4)
@@ -212,6 +210,30 @@ describe("the order of thumbnails", () => {
   it.live("a file of another key is made in the background before the other files of a key with many", () => {
     const stored = [file(1, one), file(2, one), file(3, one), file(4, other)]
     const queues = new Map([["one", stored.slice(0, 3)]])
+  it.live("a copy that delays no other file ends no turn, and its key ends turns afterwards", () => {
+    const { begun, copy, copying, finish, layer, working } = stage("1 minute", { remote: [1] })
+    return Effect.gen(function* () {
+      const thumbnails = yield* Thumbnails
+      const requested = (number: number, key?: ApiKeyId) =>
+        Effect.forkChild(thumbnails.get(file(number, key), thumbnail))
+      const waiting = [yield* requested(2, one)]
+      yield* working(2)
+      waiting.push(yield* requested(1, other))
+      yield* Effect.sleep("2 seconds")
+      assert.deepStrictEqual([copying, begun], [["2", "1"], ["2"]])
+      yield* copy(1)
+      yield* finish(1)
+      yield* eventually(
+        "the other file is rendered again",
+        Effect.sync(() => begun.length),
+        (length) => length === 3
+      )
+      yield* finish(2)
+      yield* Fiber.joinAll(waiting)
+      assert.deepStrictEqual(begun, ["2", "1", "2"])
+    }).pipe(Effect.provide(layer), Effect.scoped)
+  })
+
     const { begun, finish, layer, services, working } = stage("1 minute", { stored })
     const queue = Layer.mock(ThumbnailQueue, {
       names: Effect.sync(() => [...queues.keys()]),
