@@ -1,12 +1,9 @@
 import { Effect, FiberMap, Layer, Option } from "effect"
 import type { FileId } from "../domain/assets/File.ts"
 import { Files } from "../repositories/assets/Files.ts"
-import { maxAttempts, ThumbnailQueue } from "../repositories/assets/ThumbnailQueue.ts"
+import { ThumbnailQueue } from "../repositories/assets/ThumbnailQueue.ts"
 import { Thumbnails } from "../services/Thumbnails.ts"
 import { logged, repeatedly } from "./Repeated.ts"
-
-/** The attempt at which a file that exceeds the time limit, or ends the process that works on it, counts as failed. */
-const lastAttempt = { tookTooLong: 2, endedProcess: maxAttempts } as const
 
 /** How many files of a queue are begun at once: one waits while another is rendered, so that the queue keeps its turn. */
 const begun = 2
@@ -18,17 +15,10 @@ export const layer = Layer.effectDiscard(
     const thumbnails = yield* Thumbnails
     const queue = yield* ThumbnailQueue
     const serving = yield* FiberMap.make<string>()
-    const make = Effect.fnUntraced(function* (uuid: FileId, attempt: number) {
+    const make = Effect.fnUntraced(function* (uuid: FileId) {
       const file = yield* files.find(uuid)
-      // The file was deleted after the job was queued.
-      if (Option.isNone(file)) return
-      // Another failure, as of the storage or a disk, says nothing about the file: a later request for the thumbnail makes it.
-      yield* Effect.catchIf(
-        thumbnails.make(file.value),
-        (error) =>
-          error._tag === "RenderFailedError" && error.fault !== undefined && attempt >= lastAttempt[error.fault],
-        () => thumbnails.giveUp(file.value)
-      )
+      // None if the file was deleted after the job was queued.
+      if (Option.isSome(file)) yield* thumbnails.make(file.value)
     })
     const next = (name: string) =>
       Effect.catch(queue.take(name, make), (error) =>

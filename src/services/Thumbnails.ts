@@ -55,8 +55,6 @@ export class Thumbnails extends Context.Service<
     get(file: StoredFile, wanted: Wanted, wait?: Wait): Effect.Effect<Thumbnail, StorageUnavailableError>
     /** Renders the default thumbnails of a file; fails if a later attempt may succeed. */
     make(file: StoredFile): Effect.Effect<void, RenderFailedError | StorageUnavailableError>
-    /** Marks a file as one that cannot be rendered. */
-    giveUp(file: StoredFile): Effect.Effect<void>
   }
 >()("waypost/services/Thumbnails") {
   static readonly layer = Layer.effect(
@@ -129,6 +127,10 @@ export class Thumbnails extends Context.Service<
         return true
       }, Effect.scoped)
 
+      const isGivenUp = ({ uuid }: StoredFile, error: Failed) =>
+        error._tag === "RenderFailedError" && failedFiles.isGivenUp(uuid, error.fault)
+      const markFailed = ({ uuid }: StoredFile) => files.rendered(uuid, { processing: "failed" })
+
       /** A file that cannot be rendered is not tried again. */
       const renderOnce = (
         file: StoredFile,
@@ -140,16 +142,15 @@ export class Thumbnails extends Context.Service<
           .run(share, priorityOf(file, name), (turn) =>
             Effect.tapError(render(file, wanted, turn), (error) => {
               if (error._tag !== "RenderFailedError") return Effect.void
-              const isTooLong = error.fault === "tookTooLong"
-              if (isTooLong) turns.noteSlow(share)
-              return failedFiles.add(file.uuid, isTooLong)
+              if (error.fault === "tookTooLong") turns.noteSlow(share)
+              return failedFiles.add(file.uuid, error.fault)
             })
           )
           .pipe(
             // A file that is too large, and a video on a machine without an ffmpeg, wait for no turn and are not copied.
             (turn) => Effect.andThen(renderer.check(file), turn),
             Effect.tapError((error) =>
-              error._tag === "NotRenderableError" ? files.rendered(file.uuid, { processing: "failed" }) : Effect.void
+              error._tag === "NotRenderableError" || isGivenUp(file, error) ? markFailed(file) : Effect.void
             ),
             Effect.ensuring(Effect.sync(() => requested.delete(name)))
           )
@@ -210,15 +211,15 @@ export class Thumbnails extends Context.Service<
             NotRenderableError: () => Effect.void,
             // A request on a machine with an ffmpeg renders it.
             NoFfmpegError: () => Effect.void
-          })
+          }),
+          Effect.catchIf(
+            (error) => isGivenUp(file, error),
+            () => Effect.void
+          )
         )
       })
 
-      const giveUp = Effect.fn("Thumbnails.giveUp")(({ uuid }: StoredFile) =>
-        files.rendered(uuid, { processing: "failed" })
-      )
-
-      return Thumbnails.of({ get, make, giveUp })
+      return Thumbnails.of({ get, make })
     })
   )
 }

@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Array as Arr, Deferred, Effect, Fiber, Layer, Option } from "effect"
+import { Array as Arr, Deferred, Effect, Exit, Fiber, Layer, Option } from "effect"
 import { ApiKeyId } from "../../src/domain/keys/ApiKey.ts"
 import { FileId } from "../../src/domain/assets/File.ts"
 import * as ThumbnailJobs from "../../src/jobs/ThumbnailJobs.ts"
 import { RenderFailedError, Renderer } from "../../src/media/Renderer.ts"
 import { Files, type StoredFile } from "../../src/repositories/assets/Files.ts"
-import { maxAttempts, ThumbnailQueue } from "../../src/repositories/assets/ThumbnailQueue.ts"
+import { ThumbnailQueue } from "../../src/repositories/assets/ThumbnailQueue.ts"
 import { ApiKeys } from "../../src/services/ApiKeys.ts"
 import { ThumbnailPatience, Thumbnails } from "../../src/services/Thumbnails.ts"
-import { Storage, StorageUnavailableError } from "../../src/storage/Storage.ts"
+import { Storage } from "../../src/storage/Storage.ts"
 import * as TestServer from "../support/TestServer.ts"
 import { eventually } from "../support/Until.ts"
 
@@ -42,6 +42,7 @@ interface Options {
 /** Thumbnails of stored files, with a renderer that records the files it works on, and works on each until `finish`. */
 const stage = (patience: string | number, { remote = [], stored = [] }: Options = {}) => {
   const begun: Array<string> = []
+  const marked: Array<string> = []
   const copying: Array<string> = []
   const copies = new Map(remote.map((number) => [String(number), Deferred.makeUnsafe<void>()]))
   const written = new Set<string>()
@@ -62,7 +63,7 @@ const stage = (patience: string | number, { remote = [], stored = [] }: Options 
     }),
     Layer.mock(ApiKeys, { shareOf: (uuid) => Effect.succeed(uuid) }),
     Layer.mock(Files, {
-      rendered: () => Effect.void,
+      rendered: (_, { processing }) => Effect.sync(() => void marked.push(processing)),
       find: (uuid) => Effect.succeed(Arr.findFirst(stored, (file) => file.uuid === uuid))
     }),
     Layer.mock(Storage, {
@@ -88,6 +89,8 @@ const stage = (patience: string | number, { remote = [], stored = [] }: Options 
     services,
     layer: Thumbnails.layer.pipe(Layer.provide(services)),
     begun,
+    /** What files became. */
+    marked,
     copying,
     copy: (number: number) => Deferred.succeed(copies.get(String(number))!, undefined),
     finish: (number: number) => Effect.flatMap(working(number), (job) => Deferred.succeed(job!, undefined)),
@@ -207,9 +210,6 @@ describe("the order of thumbnails", () => {
     }
   )
 
-  it.live("a file of another key is made in the background before the other files of a key with many", () => {
-    const stored = [file(1, one), file(2, one), file(3, one), file(4, other)]
-    const queues = new Map([["one", stored.slice(0, 3)]])
   it.live("a copy that delays no other file ends no turn, and its key ends turns afterwards", () => {
     const { begun, copy, copying, finish, layer, working } = stage("1 minute", { remote: [1] })
     return Effect.gen(function* () {
@@ -234,13 +234,16 @@ describe("the order of thumbnails", () => {
     }).pipe(Effect.provide(layer), Effect.scoped)
   })
 
+  it.live("a file of another key is made in the background before the other files of a key with many", () => {
+    const stored = [file(1, one), file(2, one), file(3, one), file(4, other)]
+    const queues = new Map([["one", stored.slice(0, 3)]])
     const { begun, finish, layer, services, working } = stage("1 minute", { stored })
     const queue = Layer.mock(ThumbnailQueue, {
       names: Effect.sync(() => [...queues.keys()]),
       take: (name, handle) =>
         Effect.suspend(() => {
           const next = queues.get(name)?.shift()
-          return next === undefined ? Effect.succeed(false) : Effect.as(handle(next.uuid, 1), true)
+          return next === undefined ? Effect.succeed(false) : Effect.as(handle(next.uuid), true)
         })
     })
     return Effect.gen(function* () {
@@ -292,56 +295,45 @@ describe("the order of thumbnails", () => {
   )
 })
 
-/** Runs the job of a file, whose rendering fails with the error, at these attempts; returns the one that is not retried, if any. */
-const givenUp = Effect.fnUntraced(function* (
-  error: RenderFailedError | StorageUnavailableError,
-  attempts: ReadonlyArray<number>
-) {
-  const left = [...attempts]
-  let attempt = 0
-  const ended: Array<number> = []
-  const services = Layer.mergeAll(
-    Layer.mock(Files, { find: () => Effect.succeedSome(file(1)) }),
-    Layer.mock(Thumbnails, { make: () => Effect.fail(error), giveUp: () => Effect.void }),
-    Layer.mock(ThumbnailQueue, {
-      names: Effect.succeed(["one"]),
-      take: (_, handle) =>
-        Effect.suspend(() => {
-          const now = left.shift() ?? 0
-          attempt = now
-          const handled = Effect.map(handle(file(1).uuid, now), () => ended.push(now) > 0)
-          return now === 0 ? Effect.never : handled
-        })
-    })
-  )
-  yield* Effect.gen(function* () {
-    yield* Layer.build(ThumbnailJobs.layer.pipe(Layer.provide(services)))
-    yield* eventually(
-      "all attempts are made",
-      Effect.sync(() => attempt),
-      (attempt) => attempt === 0 && left.length === 0
-    )
-  }).pipe(Effect.scoped)
-  return ended
-})
+/** Makes the thumbnails of a file, whose attempts fail with these errors; returns whether each attempt fails, and what the file became. */
+const attempted = (errors: ReadonlyArray<RenderFailedError>) => {
+  const { fail, layer, marked } = stage("1 minute")
+  return Effect.gen(function* () {
+    const thumbnails = yield* Thumbnails
+    const isRetried: Array<boolean> = []
+    for (const error of errors) {
+      const made = yield* Effect.forkChild(Effect.exit(thumbnails.make(file(1))))
+      yield* fail(1, error)
+      isRetried.push(Exit.isFailure(yield* Fiber.join(made)))
+    }
+    return { isRetried, marked }
+  }).pipe(Effect.provide(layer), Effect.scoped)
+}
 
-describe("the attempts to make thumbnails in the background", () => {
-  it.live("a file fails when it ended the process at the last attempt", () =>
+describe("the attempts to make thumbnails", () => {
+  it.live("a file fails when it exceeds the time limit twice or ends five processes, and is not tried again", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* givenUp(endedProcess, [maxAttempts - 1, maxAttempts]), [maxAttempts])
+      for (const [error, count] of [
+        [tookTooLong, 2],
+        [endedProcess, 5]
+      ] as const) {
+        const { isRetried, marked } = yield* attempted([fullDisk, ...Arr.replicate(error, count)])
+        assert.deepStrictEqual(isRetried, [...Arr.replicate(true, count), false])
+        assert.deepStrictEqual(marked, ["failed"])
+      }
     })
   )
 
-  it.live("a file that exceeds the time limit twice fails, and is not tried again", () =>
+  it.live("a file stays pending after failures of the machine, and after as many of different kinds", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* givenUp(tookTooLong, [1, 2]), [2])
-    })
-  )
-
-  it.live("a file stays pending after failures of the machine", () =>
-    Effect.gen(function* () {
-      const offline = new StorageUnavailableError({ message: "The storage does not answer" })
-      for (const error of [fullDisk, offline]) assert.deepStrictEqual(yield* givenUp(error, [maxAttempts]), [])
+      for (const errors of [
+        Arr.replicate(fullDisk, 6),
+        [fullDisk, tookTooLong],
+        [...Arr.replicate(endedProcess, 4), tookTooLong, fullDisk]
+      ]) {
+        const { isRetried, marked } = yield* attempted(errors)
+        assert.deepStrictEqual([isRetried, marked], [errors.map(() => true), []])
+      }
     })
   )
 })

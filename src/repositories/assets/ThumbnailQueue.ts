@@ -5,8 +5,8 @@ import { FileId } from "../../domain/assets/File.ts"
 import { jobLease, jobs, jobTable, Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
 
-/** How often the thumbnails of a file are tried, within about 15 minutes. */
-export const maxAttempts = 5
+/** How often the thumbnails of a file are tried, within about 15 minutes; after that, a request for one makes them. */
+const maxAttempts = 5
 
 const retrySchedule = Schedule.exponential("1 minute")
 
@@ -30,7 +30,7 @@ export class ThumbnailQueue extends Context.Service<
     /** The names of the queues that have a file now that no process works on. */
     readonly names: Effect.Effect<ReadonlyArray<string>>
     /** Handles the next file of a queue, if it has one; a failure is retried later. Returns whether it had one. */
-    take<E>(name: string, handle: (file: FileId, attempt: number) => Effect.Effect<void, E>): Effect.Effect<boolean, E>
+    take<E>(name: string, handle: (file: FileId) => Effect.Effect<void, E>): Effect.Effect<boolean, E>
   }
 >()("waypost/repositories/assets/ThumbnailQueue") {
   static readonly layer = Layer.effect(
@@ -61,14 +61,14 @@ export class ThumbnailQueue extends Context.Service<
         )
         select name from queues where name is not null`
 
-      const take = <E>(name: string, handle: (file: FileId, attempt: number) => Effect.Effect<void, E>) =>
+      const take = <E>(name: string, handle: (file: FileId) => Effect.Effect<void, E>) =>
         Effect.suspend(() => {
           let isTaken = false
           const taken = Effect.flatMap(queueOf(name), (queue) =>
-            queue.take(({ fileUuid }, { attempts }) =>
+            queue.take(({ fileUuid }) =>
               Effect.suspend(() => {
                 isTaken = true
-                return handle(fileUuid, attempts)
+                return handle(fileUuid)
               })
             )
           )
