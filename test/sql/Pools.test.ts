@@ -36,12 +36,13 @@ layer(Layer.provide(Postgres.sql, settings()), { excludeTestServices: true })("c
               })
           )
         )
-        const flood = Effect.forEach(Array.from({ length: 384 }), () => slow, { concurrency: "unbounded" })
+        const flood = Effect.forEach(Array.from({ length: 1024 }), () => slow, { concurrency: "unbounded" })
         yield* Effect.forkScoped(inShare("flood", isAlone)(flood), { startImmediately: true })
         yield* Effect.sleep("50 millis")
         const before = finished
         yield* inShare("other")(cheap((client) => client`select 1`))
-        assert.isAtMost(finished - before, atOnce)
+        // Those before it, and as many behind it whose results arrive together with its own.
+        assert.isAtMost(finished - before, 2 * atOnce)
         assert.strictEqual(most, atOnce)
       })
   )
