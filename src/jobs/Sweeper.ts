@@ -1,4 +1,4 @@
-import { Array as Arr, Effect, Layer, Option, Result, Stream } from "effect"
+import { Array as Arr, Effect, Layer, Option, Random, Result, Stream } from "effect"
 import { isUuid } from "../domain/schema/Fields.ts"
 import { storageKey } from "../domain/assets/File.ts"
 import { Files } from "../repositories/assets/Files.ts"
@@ -108,17 +108,27 @@ export const sweepOrphans = Effect.fn("Sweeper.sweepOrphans")(function* (now: nu
       `The storage holds ${orphans.length} old objects that this database does not know, and ${owned} that it does. Is it the storage of another installation? Nothing was removed.`
     )
   }
-  for (const keys of Arr.chunksOf(orphans, batch)) {
-    // Checked again just before the removal: minutes may have passed.
-    const uuids = keys.map((key) => Option.getOrThrow(fileOf(key)))
-    const known = yield* files.known(uuids)
-    const unknown = keys.filter((_, index) => !known.has(uuids[index]!))
-    yield* Effect.forEach(unknown, (key) => removal(key, storage.remove(key)), { discard: true })
-  }
+  // From another object each time, so that ten which are never removed do not keep those after them.
+  const first = yield* Random.nextIntBetween(0, Math.max(1, orphans.length))
+  const removed = yield* Effect.exit(
+    Effect.forEach(
+      Arr.chunksOf(Arr.rotate(orphans, first), batch),
+      Effect.fnUntraced(function* (keys) {
+        // Checked again just before the removal: minutes may have passed.
+        const uuids = keys.map((key) => Option.getOrThrow(fileOf(key)))
+        const known = yield* files.known(uuids)
+        const unknown = keys.filter((_, index) => !known.has(uuids[index]!))
+        yield* Effect.forEach(unknown, (key) => removal(key, storage.remove(key)), { discard: true })
+      }),
+      { discard: true }
+    )
+  )
+  const ending = removals()
   yield* storage.uploads.pipe(
     Stream.filter(({ beganAt }) => beganAt < oldest),
-    Stream.runForEach((upload) => removal(upload.key, storage.abort(upload)))
+    Stream.runForEach((upload) => ending(upload.key, storage.abort(upload)))
   )
+  return yield* removed
 })
 
 // The clock of the database, because several nodes share one storage.

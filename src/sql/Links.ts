@@ -63,14 +63,19 @@ export const linkDifferences = (names: LinkNames, sets: ReadonlyArray<RelationSe
   const sent = sql`select unnest(members) as member`
   const listed = (difference: Fragment) =>
     sql`array(select member::text from (${difference}) difference order by member)`
+  const most = sql.literal(String(maxDiffering))
+  // One set after the other: those behind the limit would be computed again with the next ones.
   return sql`
-    select uuid, added, removed from (
-      select owner::text as uuid, place, added, removed,
-        row_number() over next = 1 or sum(cardinality(added) + cardinality(removed)) over next <= ${sql.literal(String(maxDiffering))} as is_taken
-      from ${rowsOf(sets)}, lateral (
-        select ${listed(sql`${sent} except ${current}`)} as added, ${listed(sql`${current} except ${sent}`)} as removed offset 0
-      ) difference window next as (order by place)
-    ) differences where is_taken order by place`
+    with recursive sent as materialized (select * from ${rowsOf(sets)}), taken as (
+      select 0::bigint as place, null::uuid as owner, null::text[] as added, null::text[] as removed, 0::bigint as uuids
+      union all
+      select item.place, item.owner, item.added, item.removed, taken.uuids + cardinality(item.added) + cardinality(item.removed)
+      from taken, lateral (
+        select place, owner, ${listed(sql`${sent} except ${current}`)} as added, ${listed(sql`${current} except ${sent}`)} as removed
+        from sent where sent.place = taken.place + 1 offset 0
+      ) item where taken.uuids <= ${most}
+    ) select owner::text as uuid, added, removed from taken
+      where place = 1 or (place > 1 and uuids <= ${most}) order by place`
 }
 
 /**

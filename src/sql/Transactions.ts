@@ -1,6 +1,6 @@
 import { Effect, Option, Schedule } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
-import type { Turn } from "./connections/FairPermits.ts"
+import { atAnyTime, type Turn } from "./connections/FairPermits.ts"
 import { canSucceedLater, isConflict, isTransient, sandbox } from "./SqlErrors.ts"
 
 const retryWhile = (isRetryable: (error: unknown) => boolean) => ({
@@ -25,7 +25,7 @@ const again = <A, E, R>(
   sql: SqlClient.SqlClient,
   effect: Effect.Effect<A, E, R>,
   when: typeof whileInConflict | typeof untilLocked,
-  turn: Turn = (attempt) => attempt
+  turn: Turn = atAnyTime
 ) =>
   Effect.flatMap(Effect.serviceOption(sql.transactionService), (outer) =>
     Option.isSome(outer) ? effect : Effect.retry(turn(effect), when)

@@ -187,17 +187,16 @@ const publishBy = Effect.fnUntraced(function* (
   yield* attempt(() => handle.sync())
   const prefix = `${joined}${createHash("md5").update(namesIn(parts)).digest("hex")}-`
   const inside = join(folder, `${prefix}${basename(path)}`)
-  const others = Effect.map(
-    attempt(() => readdir(folder)),
-    (names) => names.filter((name) => name.startsWith(joined) && !name.startsWith(prefix))
-  )
-  const removeOthers = Effect.flatMap(
-    others,
-    Effect.forEach((name) => attempt(() => rm(join(folder, name), { force: true })), { discard: true })
-  )
   yield* Effect.acquireUseRelease(
     attempt(() => rename(path, inside)),
-    () => Effect.andThen(PartFiles.checkNewest(folder, parts), Effect.andThen(removeOthers, move(inside, target))),
+    Effect.fnUntraced(function* () {
+      // Listed before the check: a join of newer parts that is in the list ends this one there.
+      const names = yield* attempt(() => readdir(folder))
+      yield* PartFiles.checkNewest(folder, parts)
+      const others = names.filter((name) => name.startsWith(joined) && !name.startsWith(prefix))
+      yield* Effect.forEach(others, (name) => attempt(() => rm(join(folder, name), { force: true })), { discard: true })
+      yield* move(inside, target)
+    }),
     () => Effect.ignore(attempt(() => rm(inside, { force: true })))
   )
 })

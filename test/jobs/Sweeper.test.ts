@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Logger } from "effect"
+import { Effect, Logger, Stream } from "effect"
 import { mkdirSync, rmdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { storageKey } from "../../src/domain/assets/File.ts"
@@ -193,29 +193,35 @@ layer(services, { excludeTestServices: true })("sweeper", (it) => {
     })
   )
 
-  it.effect("a sweep passes over single failures, and ends after ten in a row", () =>
+  it.effect("a sweep passes over single failures, ends after ten in a row, and ends old uploads then too", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       yield* Effect.replicateEffect(upload(bytes), 25)
       const orphans = Array.from({ length: 20 }, () => storageKey(crypto.randomUUID()))
       for (const key of orphans) yield* storage.write(key, bytes, "text/plain")
-      /** The number of calls, and the warnings, of a sweep in which the calls fail that `fails` selects by their number. */
+      /**
+       * The number of removals, of warnings and of ended uploads of a sweep in which the removals fail that `fails` selects by their
+       * number.
+       */
       const swept = Effect.fnUntraced(function* (fails: (call: number) => boolean) {
         let calls = 0
+        let ended = 0
+        const uploads = Stream.make({ key: "objects/old", id: "old", beganAt: 0 })
+        const abort = () => Effect.sync(() => void ended++)
         const remove = (key: string) =>
           fails(++calls) ? Effect.fail(new StorageUnavailableError({ message: "No answer" })) : storage.remove(key)
         const lines: Array<string> = []
         const logger = Logger.layer([Logger.map(Logger.formatJson, (line) => void lines.push(line))])
         const exit = yield* sweepOrphans(Date.now() + 49 * hour).pipe(
-          Effect.provideService(Storage, { ...storage, remove }),
+          Effect.provideService(Storage, { ...storage, abort, remove, uploads }),
           Effect.provide(logger),
           Effect.exit
         )
-        return [exit._tag, calls, lines.length]
+        return [exit._tag, calls, lines.length, ended]
       })
-      assert.deepStrictEqual(yield* swept(() => true), ["Failure", 10, 9])
-      assert.deepStrictEqual(yield* swept((call) => call % 10 !== 0), ["Success", 20, 18])
-      assert.deepStrictEqual(yield* swept(() => false), ["Success", 18, 0])
+      assert.deepStrictEqual(yield* swept(() => true), ["Failure", 10, 9, 1])
+      assert.deepStrictEqual(yield* swept((call) => call % 10 !== 0), ["Success", 20, 18, 1])
+      assert.deepStrictEqual(yield* swept(() => false), ["Success", 18, 0, 1])
     })
   )
 

@@ -53,6 +53,14 @@ describe("what a page of a list may cost", () => {
     assert.deepStrictEqual([25, 250].map(of), ["cheap", "large"])
   })
 
+  it("of a page that took too long is not cheap for as many rows, and not large for it", () => {
+    const { noteSlow, of } = make()
+    noteSlow(250)
+    assert.deepStrictEqual([25, 250].map(of), ["cheap", "large"])
+    noteSlow(25)
+    assert.deepStrictEqual([1, 25].map(of), ["ordinary", "ordinary"])
+  })
+
   it("is at least that of a page with some members of its records", () => {
     const { note, of } = make()
     note(500, 25, { isAtLeast: true })

@@ -5,7 +5,9 @@ import type { Outcome } from "../../domain/write/Bulk.ts"
 import { CurrentTransaction, make as surround } from "../../domain/write/SurroundingTransaction.ts"
 import type { Comparison, Trial } from "../../sql/batch/BatchTypes.ts"
 import { trialSetting } from "../../sql/ChangeSetting.ts"
+import type { Turn } from "../../sql/connections/FairPermits.ts"
 import { rolledBack } from "../../sql/RolledBack.ts"
+import { transaction } from "../../sql/Transactions.ts"
 import { locksRelations, run } from "../bulk/Bulk.ts"
 import { type DecodedOperation, decodeEach } from "../bulk/Decoding.ts"
 import type { BulkResource } from "../bulk/Resource.ts"
@@ -90,7 +92,8 @@ export const make = (
     return { ...base, kind: found === undefined ? ("create" as const) : ("update" as const), data, changes }
   }
 
-  const attempt = Effect.fnUntraced(function* (compared: Compared, begin: Begin) {
+  /** What the rows would do. Each attempt to write them takes a `turn`, which it gives back while it waits for locks. */
+  const attempt = Effect.fnUntraced(function* (compared: Compared, begin: Begin, turn: Turn) {
     const { locks, rows } = compared
     const operations = rows.map(({ operation }) => operation)
     // A transaction that is repeated begins another trial.
@@ -110,7 +113,7 @@ export const make = (
     })
     const undone = locks
       ? rolledBack(pooled, write, (ended) => batch.transaction(ended, { locks }))
-      : rolledBack(pooled, write)
+      : rolledBack(pooled, write, (ended) => transaction(pooled, ended, { waitsForLocks: true, turn }))
     const { after, outcomes } = yield* undone.pipe(
       Effect.provideService(CurrentTransaction, surround()),
       Effect.catch(Effect.die)

@@ -14,10 +14,10 @@ export const maxRows = 500
 /** How long the rows of a chunk are; the last one may exceed it. */
 const maxLength = 1024 ** 2
 
-/** How long a row is as JSON; one that is nested too deep to be written fills a chunk. */
+/** How long a row, or what is wrong with it, is as JSON; one that is nested too deep to be written fills a chunk. */
 const lengthOf = ({ data, named }: FileRow) =>
   Result.getOrElse(
-    Result.try(() => JSON.stringify(Result.getOrElse(data, () => named))?.length ?? 0),
+    Result.try(() => JSON.stringify(Result.getOrElse(data, (issues) => [named, issues]))?.length ?? 0),
     () => maxLength
   )
 

@@ -6,6 +6,7 @@ import type { Condition } from "../../domain/query/FilterConditions.ts"
 import { noPrecondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError, type Issue } from "../../domain/write/RequestErrors.ts"
 import type { Comparison } from "../../sql/batch/BatchTypes.ts"
+import { atAnyTime } from "../../sql/connections/FairPermits.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { locksRelations } from "../bulk/Bulk.ts"
 import { type DecodedOperation, decodeEach } from "../bulk/Decoding.ts"
@@ -143,10 +144,9 @@ export const make = (
     yield* stage(refused)
     for (let rest = prepared; rest.length > 0;) {
       const compared = yield* first(rest)
-      const part = Effect.flatMap(attempt(compared, begin), stage)
       const isLarge = compared.bytes + length > largeBytes
-      // A write of members may wait for others for long, with all that it has.
-      yield* isLarge ? oneLarge.withPermit(compared.locks ? part : largePages(part)) : part
+      const part = Effect.flatMap(attempt(compared, begin, isLarge ? largePages : atAnyTime), stage)
+      yield* isLarge ? oneLarge.withPermit(part) : part
       rest = rest.slice(compared.rows.length)
     }
     for (const { operation } of prepared) for (const permission of demandsOf(operation)) demanded.add(permission)

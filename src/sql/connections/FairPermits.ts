@@ -15,6 +15,9 @@ interface Work {
 /** Runs an effect when its turn has come. */
 export type Turn = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
+/** For what needs no turn. */
+export const atAnyTime: Turn = (effect) => effect
+
 export interface Turns extends Turn {
   /** None if the effect has to wait for its turn. */
   readonly ifFree: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<Option.Option<A>, E, R>

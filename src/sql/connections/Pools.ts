@@ -83,8 +83,6 @@ export const connector = (address: PgClient.PgClientConfig, opened: (socket: Dup
     }
   })
 
-const atAnyTime: FairPermits.Turn = (effect) => effect
-
 type Connect = Effect.Success<ReturnType<typeof connector>>
 
 /** The pools of a server over a number of connections. */
@@ -96,7 +94,7 @@ export const make = Effect.fnUntraced(function* (connect: Connect, size: number)
   const withPermit = FairPermits.make({ permits, maxShare, maxLong, maxWait })
   const pooled = FairClient.make(pool, withPermit)
   const pipelined = Effect.fnUntraced(function* ({ alone, shared }: typeof reads) {
-    if (!hasPipelined) return { client: pooled, inTurn: atAnyTime }
+    if (!hasPipelined) return { client: pooled, inTurn: FairPermits.atAnyTime }
     const client = yield* connect(1, { multiplex: true })
     const turns = FairPermits.make({ permits: alone, maxShare: shared / alone, maxLong, maxWait })
     const inTurn: FairPermits.Turn = (read) => turns(read, { isBrief: true })

@@ -162,10 +162,9 @@ export const make = Effect.fnUntraced(function* <A>(options: ListSql.ListOptions
       !isPrepared(request)
     const isPlannedOnce = isPreparing && !planEach
     const asked = { limit, offset, sortBy, sortOrder, filter, after, isCounted, isPlannedOnce, isLarge }
-    const noteTooMuch = () => cost.note(ListSql.maxBytes, limit, { isAtLeast: true })
     const die = (error: SqlError.SqlError) => {
-      // No filter and no scope made it slow.
-      if (isIndexed && isTooSlow(error)) noteTooMuch()
+      // No filter, no scope and no distance from the beginning made it slow.
+      if (isIndexed && offset <= boundedOffset && isTooSlow(error)) cost.noteSlow(limit)
       return Effect.die(error)
     }
     const run = (client: SqlClient.SqlClient) => {
@@ -178,7 +177,7 @@ export const make = Effect.fnUntraced(function* <A>(options: ListSql.ListOptions
     const [row] = yield* isLarge ? largePages(rows) : rows
     const { data, found, last = null, setTag, total } = row!
     if (data === null) {
-      noteTooMuch()
+      cost.note(ListSql.maxBytes, limit, { isAtLeast: true })
       return yield* Effect.die(tooMuch(limit))
     }
     if (isWhole && total !== null) noteTotal(scope?.name ?? "", total)

@@ -45,6 +45,15 @@ export const make = (now: () => number = () => performance.now()) => {
     return { bytes: rowBytes * countedRows(limit), isUnknown: !isKnown && limit > defaults.limit }
   }
 
+  /** Notes what a page had; at least that, unless it had all members of its records. */
+  const note = (bytes: number, rows: number, { isAtLeast = false } = {}) => {
+    noted()
+    recent = {
+      rowBytes: Math.max(recent.rowBytes, bytes / countedRows(rows)),
+      isKnown: recent.isKnown || !isAtLeast
+    }
+  }
+
   return {
     /** Whether a page takes little of the database. */
     isCheap: (limit: number) => {
@@ -56,13 +65,8 @@ export const make = (now: () => number = () => performance.now()) => {
       const { bytes, isUnknown } = costs(limit)
       return isUnknown || bytes > largeBytes
     },
-    /** Notes what a page had; at least that, unless it had all members of its records. */
-    note: (bytes: number, rows: number, { isAtLeast = false } = {}) => {
-      noted()
-      recent = {
-        rowBytes: Math.max(recent.rowBytes, bytes / countedRows(rows)),
-        isKnown: recent.isKnown || !isAtLeast
-      }
-    }
+    note,
+    /** Notes that a page took too long, so that it leaves the pipelined connections. */
+    noteSlow: (limit: number) => note(cheapBytes + 1, limit, { isAtLeast: true })
   }
 }

@@ -125,7 +125,7 @@ layer(Wire.layer(), { excludeTestServices: true })("Upload that begins slowly", 
   it.effect("an upload whose client hangs up during the commit does not stay open", () =>
     Effect.gen(function* () {
       yield* execute(`create function pause() returns trigger language plpgsql as $$ begin
-        perform pg_sleep(1); return null; end $$`)
+        perform pg_sleep(4); return null; end $$`)
       yield* execute(`create constraint trigger pause after insert on upload_sessions deferrable initially deferred
         for each row execute function pause()`)
       yield* hangUpWhen(eventually("the transaction is committed", sleeping, (count) => count > 0))

@@ -116,7 +116,10 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans of large records
       assert.deepStrictEqual(yield* uuids(100_001), [uuidOf(0)])
     })
   )
+})
 
+// Connections without a limit for locks, which is not far above the time of a filter.
+layer(TestServer.layer({ DATABASE_PREPARE: "false" }), { excludeTestServices: true })("filters of plans", (it) => {
   it.effect.each(["partial", "full"])(
     "the filter of a plan with mode=%s ends after as long as that of a list while other keys work",
     (mode) =>

@@ -1,9 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Stream } from "effect"
+import type { FileRow } from "../../../src/repositories/plans/PlanStatements.ts"
 import { chunksOf } from "../../../src/repositories/plans/FileChunks.ts"
 
-const numbersOf = (rows: ReadonlyArray<unknown>) =>
-  Stream.fromIterable(rows.map((data, index) => ({ row: index + 1, data: Result.succeed(data) }))).pipe(
+const numbersOf = (rows: ReadonlyArray<unknown>) => chunksIn(rows.map((data) => Result.succeed(data)))
+
+const chunksIn = (rows: ReadonlyArray<FileRow["data"]>) =>
+  Stream.fromIterable(rows.map((data, index) => ({ row: index + 1, data }))).pipe(
     chunksOf,
     Stream.runCollect,
     Effect.map((chunks) => chunks.map(({ rows }) => rows.map(({ row }) => row)))
@@ -28,6 +31,14 @@ describe("the rows of a file in chunks", () => {
         [4, 5, 6],
         [7, 8]
       ])
+    })
+  )
+
+  it.effect("a chunk ends with the row whose issues make it 1 MiB long", () =>
+    Effect.gen(function* () {
+      const issue = { in: "body" as const, path: "name", code: "long", message: "x".repeat(400_000) }
+      const rows = Array.from({ length: 4 }, () => Result.fail([issue]))
+      assert.deepStrictEqual(yield* chunksIn(rows), [[1, 2, 3], [4]])
     })
   )
 
