@@ -105,6 +105,15 @@ layer(listening(), live)("routes that are not operations", (it) => {
     })
   )
 
+  it.effect("the description of an answer is rendered, and the example of a header is shown as it is sent", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      const { text } = yield* send("GET", "/docs/reference/locations", { key: null })
+      assert.include(text, "What <code>If-None-Match</code> names is current.")
+      assert.match(text, /example &quot;[0-9a-f]+&quot;</)
+    })
+  )
+
   it.effect("the alternatives of an answer have titles that differ", () =>
     Effect.gen(function* () {
       const { send } = yield* Wire

@@ -99,7 +99,8 @@ export const make = (resolve: Resolve, prose: (markdown: string) => Markup): Fie
     const { node } = shapeOf(resolve, schema)
     const listed = listOf(node["enum"])
     const [example] = listOf(node["examples"])
-    const limits = [...limitsOf(node), ...(example === undefined ? [] : [`example ${JSON.stringify(example)}`])]
+    const shown = typeof example === "string" ? example : JSON.stringify(example)
+    const limits = [...limitsOf(node), ...(example === undefined ? [] : [`example ${shown}`])]
     const inner = members(schema, depth + 1, isBody)
     return html`<li class="field">
       <p class="head">

@@ -91,5 +91,8 @@ const renderer = () => {
   })
 }
 
+/** A sentence as HTML, without a paragraph around it. */
+export const renderInline = (markdown: string): Markup => raw(renderer().parseInline(markdown, { async: false }))
+
 /** A document as HTML. */
 export const render = (markdown: string): Markup => raw(renderer().parse(markdown, { async: false }))

@@ -2,7 +2,7 @@ import * as Fields from "./Fields.ts"
 import { html, type Markup } from "./Html.ts"
 import { listOf, nodeOf, type Resolve, textOf } from "./Json.ts"
 import { code } from "./Code.ts"
-import { render } from "./Markdown.ts"
+import { render, renderInline } from "./Markdown.ts"
 import type { Operation, Parameter, Resource } from "./Reference.ts"
 import { clientOf, curlOf } from "./Samples.ts"
 import { shapeOf } from "./Schemas.ts"
@@ -18,7 +18,7 @@ const errors = (resolve: Resolve, { description, media }: Operation["responses"]
     return textOf(tag["const"] ?? listOf(tag["enum"])[0]) ?? []
   })
   return tags.length === 0
-    ? html`${description}`
+    ? renderInline(description)
     : html`${tags.map((tag) => html`<a href="/docs/errors#${tag}"><code>${tag}</code></a> `)}`
 }
 
@@ -30,7 +30,7 @@ const answers = ({ responses }: Operation, fields: Fields.Fields, resolve: Resol
     const isError = !status.startsWith("2")
     const members = isError || media === undefined ? undefined : fields.ofAnswer(media.schema)
     const label = html`<b class="status s${status.charAt(0)}">${status}</b>
-      ${isError ? errors(resolve, response) : description}`
+      ${isError ? errors(resolve, response) : renderInline(description)}`
     return members === undefined
       ? html`<p class="answer">${label}</p>`
       : html`<details class="answer">
