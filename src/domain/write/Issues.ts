@@ -52,7 +52,7 @@ const unselected = (issue: SchemaIssue.AnyOf, path: ReadonlyArray<PropertyKey>):
   const selector = issue.issues.length === 0 && Predicate.isObject(input) ? selectorOf(issue.ast) : undefined
   if (selector === undefined || !Predicate.isObject(input)) return undefined
   const words = Schema.Literals(selector.words.map(({ type }) => String((type as SchemaAST.Literal).literal)))
-  const sent = (input as Readonly<Record<PropertyKey, unknown>>)[selector.name]
+  const sent = input[selector.name]
   return {
     path: [...path, selector.name],
     issue:

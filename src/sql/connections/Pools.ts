@@ -38,7 +38,8 @@ export const maxLong = Math.max(1, Math.min(2, availableParallelism() - 1))
 
 /**
  * How many statements of a share a pipelined connection has at once: of one that is alone, and of one that is not. A statement of
- * another share waits for no more than those. To wait here takes a quarter of the processor time of a read, which no key that is alone needs.
+ * another share waits for no more than those, and for those of requests that have ended. To wait here takes a fifth of the processor time
+ * of a read, which no key that is alone needs.
  */
 const reads = { alone: 256, shared: 16 }
 const pages = { alone: 32, shared: 2 }
