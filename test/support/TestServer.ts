@@ -23,7 +23,7 @@ import * as Services from "../../src/app/layers/Services.ts"
 import * as Server from "../../src/app/Server.ts"
 import { ApiKeys } from "../../src/services/ApiKeys.ts"
 import { Lookup } from "../../src/services/webhooks/Egress.ts"
-import { checkAnswer } from "./answers.ts"
+import { checkAnswer, textOf } from "./answers.ts"
 import * as Postgres from "./Postgres.ts"
 
 /** Sends the key, and no other header, with every request. */
@@ -89,8 +89,10 @@ const make = Effect.gen(function* () {
     const request = path instanceof Request ? path : new Request(new URL(path, "http://waypost.test"), init)
     const method = request.method
     const response = await beginningOf(await handler(request))
-    await checkAnswer(method, new URL(request.url), response.clone())
-    return response
+    const text = await textOf(response)
+    const header = (name: string) => response.headers.get(name)
+    checkAnswer(method, new URL(request.url), { status: response.status, header, text })
+    return text === undefined ? response : new Response(text, response)
   }
   const key = (permissions: ReadonlyArray<Permission.Permission>) =>
     Effect.map(keys.createUnchecked({ name: "Test", permissions }), (created) => created.key)

@@ -61,15 +61,25 @@ const isPart = (codec: Codec, body: unknown): boolean => {
   )
 }
 
-/** Fails unless an error has the id of its request; one that is repeated has that of the first request. */
-const checkRequestId = async (method: string, response: Response) => {
-  if (response.headers.get("idempotent-replayed") !== null) return
+/** What is checked of a response: the text is that of a body of JSON, and a header has its name in lower case. */
+interface Answer {
+  readonly status: number
+  readonly header: (name: string) => unknown
+  readonly text: string | undefined
+}
+
+/** The text of a response with a body of JSON. */
+export const textOf = async (response: Response): Promise<string | undefined> => {
   const isJson = response.headers.get("content-type")?.startsWith("application/json") === true
-  if (response.status < 400 || method === "HEAD" || !isJson) return
-  const text = await response.text()
-  const { _tag, requestId } = JSON.parse(text)
-  if (_tag !== undefined && requestId !== response.headers.get("x-request-id"))
-    throw new Error(`${response.status} without the id of its request: ${text}`)
+  return isJson && response.body !== null ? response.text() : undefined
+}
+
+/** Fails unless an error has the id of its request; one that is repeated has that of the first request. */
+const checkRequestId = ({ header, status, text }: Answer, body: unknown) => {
+  if (status < 400 || typeof header("idempotent-replayed") === "string") return
+  const { _tag, requestId } = body as Readonly<Record<string, unknown>>
+  if (_tag !== undefined && requestId !== header("x-request-id"))
+    throw new Error(`${status} without the id of its request: ${text}`)
 }
 
 /**
@@ -77,22 +87,25 @@ const checkRequestId = async (method: string, response: Response) => {
  * excess members. The read path returns PostgreSQL's JSON without decoding it, so only this checks it. Returns the
  * operation of the response, if any.
  */
-export const checkAnswer = async (
+export const checkAnswer = (
   method: string,
   { pathname: path, searchParams }: URL,
-  response: Response
-): Promise<string | undefined> => {
-  await checkRequestId(method, response.clone())
+  answer: Answer
+): string | undefined => {
+  const { header, status, text } = answer
   const endpoint = declared.find((candidate) => candidate.method === method && candidate.path.test(path))
-  const isStream = response.headers.get("content-type") === "text/event-stream"
-  if (endpoint === undefined || [204, 304].includes(response.status) || isStream) return endpoint?.id
-  const body = await response.json()
-  const isValidated = response.headers.get("preference-applied") === "validate-only" && !endpoint.id.endsWith(".bulk")
-  const { codecs, decode } = isValidated ? validated : (endpoint.answers.get(response.status) ?? none)
+  // Other operations answer with files, which may have the type of JSON.
+  const isJson = text !== undefined && (endpoint !== undefined || status >= 400)
+  const body: unknown = isJson ? JSON.parse(text) : undefined
+  if (isJson) checkRequestId(answer, body)
+  const isStream = header("content-type") === "text/event-stream"
+  if (endpoint === undefined || [204, 304].includes(status) || isStream) return endpoint?.id
+  const isValidated = header("preference-applied") === "validate-only" && !endpoint.id.endsWith(".bulk")
+  const { codecs, decode } = isValidated ? validated : (endpoint.answers.get(status) ?? none)
   const exit = decode(body)
   if (exit._tag === "Success") return endpoint.id
   if (searchParams.has("fields") && codecs.some((codec) => isPart(codec, body))) return endpoint.id
   throw new Error(
-    `${method} ${path} returned ${response.status} with a body that the definition does not declare:\n${JSON.stringify(body)}\n${JSON.stringify(exit)}`
+    `${method} ${path} returned ${status} with a body that the definition does not declare:\n${text}\n${JSON.stringify(exit)}`
   )
 }

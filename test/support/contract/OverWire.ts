@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { checkAnswer } from "../answers.ts"
+import { checkAnswer, textOf } from "../answers.ts"
 import { TestServer } from "../TestServer.ts"
 import * as DatabaseProxy from "../wire/DatabaseProxy.ts"
 import { type Answer, layerOn, Wire } from "../wire/Wire.ts"
@@ -8,24 +8,28 @@ import { type Answer, layerOn, Wire } from "../wire/Wire.ts"
 export const seen = new Set<string>()
 
 /** Checks a response against the definition and records it. */
-const note = async (method: string, path: string, response: Response) => {
-  const operation = await checkAnswer(method, new URL(path, "http://waypost.test"), response.clone())
-  const text = await response.text()
-  if (operation !== undefined) seen.add(`${operation} ${response.status} ${text === "" ? "" : JSON.parse(text)._tag}`)
+const note = (method: string, path: string, answer: Parameters<typeof checkAnswer>[2]) => {
+  const operation = checkAnswer(method, new URL(path, "http://waypost.test"), answer)
+  const tag = answer.text === undefined ? "" : JSON.parse(answer.text)._tag
+  if (operation !== undefined) seen.add(`${operation} ${answer.status} ${tag}`)
 }
 
 /** The same for a response that was not received through `fetch`. */
 export const checked = <E, R>(method: string, path: string, answer: Effect.Effect<Answer, E, R>) =>
-  Effect.tap(answer, ({ status, text }) =>
-    Effect.promise(() => note(method, path, new Response(text === "" ? null : text, { status })))
+  Effect.tap(answer, ({ headers, status, text }) =>
+    Effect.sync(() =>
+      note(method, path, { status, header: (name) => headers[name], text: text === "" ? undefined : text })
+    )
   )
 
 const make = Effect.gen(function* () {
   const { fullKey, key, port } = yield* Wire
   const send = async (path: string, init: RequestInit = {}) => {
     const response = await fetch(new URL(path, `http://127.0.0.1:${port}`), init)
-    await note(init.method ?? "GET", new URL(response.url).pathname, response.clone())
-    return response
+    const text = await textOf(response)
+    const header = (name: string) => response.headers.get(name)
+    note(init.method ?? "GET", new URL(response.url).pathname, { status: response.status, header, text })
+    return text === undefined ? response : new Response(text, response)
   }
   return TestServer.of({ fetch: send, key, fullKey, client: () => Effect.die("No typed client over the wire") })
 })

@@ -56,13 +56,13 @@ export const problemOf = (shot: Shot, answer: Answer): Effect.Effect<string | un
   const hasBody = answer.text !== "" && answer.status !== 431
   if (problem !== undefined || !hasBody) return Effect.succeed(problem)
   const [route = ""] = shot.path.split("?")
-  return Effect.tryPromise({
+  return Effect.try({
     try: () =>
-      checkAnswer(
-        shot.method,
-        new URL(route, "http://waypost.test"),
-        new Response(answer.text, { status: answer.status })
-      ),
+      checkAnswer(shot.method, new URL(route, "http://waypost.test"), {
+        status: answer.status,
+        header: (name) => answer.headers[name],
+        text: answer.text
+      }),
     catch: (error) => `a response that does not decode (${String(error)})`.slice(0, 1000)
   }).pipe(Effect.as(undefined), Effect.catch(Effect.succeed))
 }
