@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Function, Schema } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
 import type { HttpApiGroup, HttpApiMiddleware } from "effect/http-api"
 import { referencesKey } from "../domain/write/Markers.ts"
@@ -92,8 +92,13 @@ const definition: HttpApi.HttpApi<"waypost", Groups> = HttpApi.make("waypost")
 
 export class Api extends definition.annotate(OpenApi.Transform, (document) => complete(definition, document)) {}
 
+/** Made once for a process, which takes half a second. */
+const documentOf = Function.memoize((api: typeof Api) =>
+  OpenApi.fromApi(api, { includeAnnotationKey: (key) => key === referencesKey })
+)
+
 /** The OpenAPI document of the API; with the URL of the service that serves it, if it has one. */
 export const openApi = (url?: string) => {
-  const document = OpenApi.fromApi(Api, { includeAnnotationKey: (key) => key === referencesKey })
+  const document = documentOf(Api)
   return url === undefined ? document : { ...document, servers: [{ url }] }
 }
