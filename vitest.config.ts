@@ -1,11 +1,8 @@
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config"
-import { common, files, globalSetup, reporters } from "./test/support/projects.ts"
+import { common, files, globalSetup, quick, reporters } from "./test/support/projects.ts"
 import { keepInMemory } from "./test/support/temporary.ts"
 
 keepInMemory()
-
-/** `npm run test:quick` tries fewer random cases. */
-const runs = (mode: string) => ({ TEST_RUNS: process.env["TEST_RUNS"] ?? (mode === "quick" ? "few" : "many") })
 
 /** A worker runs many files one after another; with room for objects, young and old, it collects garbage less often. */
 const shared = {
@@ -16,9 +13,10 @@ const shared = {
 type Options = NonNullable<TestProjectInlineConfiguration["test"]>
 
 export default defineConfig(({ mode }) => {
-  const project = (name: keyof typeof files, more: Options) => ({
-    test: { ...common, env: runs(mode), ...files[name], name, ...more }
-  })
+  const isQuick = mode === "quick"
+  // `npm run test:quick` tries fewer random cases.
+  const env = { TEST_RUNS: process.env["TEST_RUNS"] ?? (isQuick ? "few" : "many") }
+  const project = (name: string, options: Options) => ({ test: { ...common, globalSetup, env, name, ...options } })
   return {
     test: {
       reporters,
@@ -28,11 +26,8 @@ export default defineConfig(({ mode }) => {
       // Each waits for its database or for processes for a part of its time.
       maxWorkers: 4,
       projects: [
-        project("unit", shared),
-        project("service", { ...shared, globalSetup }),
-        project("slow", { ...shared, globalSetup }),
-        project("processes", { ...shared, globalSetup: [...globalSetup, "test/support/unpackBrowser.ts"] }),
-        project("isolated", { globalSetup })
+        project("shared", { ...shared, ...(isQuick ? quick : files.shared) }),
+        ...(isQuick ? [] : [project("isolated", files.isolated)])
       ]
     }
   }

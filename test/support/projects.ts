@@ -1,19 +1,5 @@
 const all = "test/**/*.test.ts"
 
-/** Tests of functions: no database, no server, no process. */
-const unit = [
-  "test/domain/**/*.test.ts",
-  "test/api/{GeneratorShape,OpenApi,Permissions}.test.ts",
-  "test/client/*.test.ts",
-  "test/docs/{Facts,Folders,Shown}.test.ts",
-  "test/settings/*.test.ts",
-  "test/console/*.test.ts",
-  "test/cli/files/FileRows.test.ts",
-  "test/cli/transfer/{ModuleNames,Rows,Upsert}.test.ts",
-  "test/cli/upload/{UploadJournal,UploadNames}.test.ts",
-  "test/support/*.test.ts"
-]
-
 /** Tests that measure their own process, or change its environment: each file needs a process of its own. */
 const isolated = [
   "test/app/Imports.test.ts",
@@ -22,12 +8,9 @@ const isolated = [
   "test/storage/FileMemory.test.ts"
 ]
 
-/** Tests that kill processes and wait for them. */
-const processes = ["test/{app,browser,media,postgres,process,storage}/**/*.test.ts"]
-
-/** Tests that start services or commands, need many rows, wait, or try many random cases. */
+/** Tests that `npm run test:quick` leaves out: they start processes, need many rows, wait, or try many random cases. */
 const slow = [
-  "test/{conformance,deploy,threats,wire}/**/*.test.ts",
+  "test/{app,browser,conformance,deploy,media,postgres,process,storage,threats,wire}/**/*.test.ts",
   "test/docs/Guides.test.ts",
   "test/cli/backup/*.test.ts",
   "test/client/package/*.test.ts",
@@ -53,16 +36,14 @@ const slow = [
   "test/**/*Plans.test.ts"
 ]
 
-const ofProcesses = [...processes, ...isolated]
-
-/** Where the tests of each project are. A test in no other list is a test of the service, so none is left out. */
+/** Where the tests of each project are. A test in no other list shares its process with the others, so none is left out. */
 export const files = {
-  unit: { include: unit, exclude: [...slow, ...ofProcesses] },
-  service: { include: [all], exclude: [...unit, ...slow, ...ofProcesses] },
-  slow: { include: slow, exclude: ofProcesses },
-  processes: { include: processes, exclude: isolated },
-  isolated: { include: isolated, exclude: [] }
+  isolated: { include: isolated, exclude: [] },
+  shared: { include: [all], exclude: isolated }
 } satisfies Record<string, { readonly include: Array<string>; readonly exclude: Array<string> }>
+
+/** The tests of `npm run test:quick`. */
+export const quick = { ...files.shared, exclude: [...isolated, ...slow] }
 
 /** What all projects and the proofs have in common. */
 export const common = {
@@ -72,5 +53,5 @@ export const common = {
   hookTimeout: 300_000
 }
 
-export const globalSetup = ["test/support/globalSetup.ts"]
+export const globalSetup = ["test/support/globalSetup.ts", "test/support/unpackBrowser.ts"]
 export const reporters = ["default", "./test/support/summary.ts"]
