@@ -18,11 +18,12 @@ export const launch = async (): Promise<Browser> =>
     headless: true
   })
 
-/** Opens a page in a profile of its own, and collects the errors that the browser reports. */
-export const open = async (browser: Browser, url: string, options: BrowserContextOptions = {}) => {
+/** Opens a page in a profile of its own, after a script, and collects the errors that the browser reports. */
+export const open = async (browser: Browser, url: string, options: BrowserContextOptions = {}, script = "") => {
   const context = await browser.newContext({ viewport: { width: 900, height: 760 }, ...options })
   // A busy machine is slower than the 30 seconds that Playwright allows an action by default.
   context.setDefaultTimeout(60_000)
+  await context.addInitScript(script)
   const page = await context.newPage()
   const problems: Array<string> = []
   page.on("console", (message) => void (message.type() === "error" && problems.push(message.text())))

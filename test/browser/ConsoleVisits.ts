@@ -23,17 +23,26 @@ export const isOwn = (problem: string) => !problem.endsWith("net::ERR_ABORTED")
 /** How long a screen may take on a busy machine. */
 export const waitMillis = 15_000
 
-/** Opens a page of the console with a key for the tab. */
+/** Opens a page of the console with a key for the tab, as if a user had signed in. */
 export const visit = async (
   { browser, service }: { readonly browser: Browser; readonly service: Service.Service },
   path: string,
   { key = service.key, language, locale = "en-US", width = 1280 }: Options = {}
 ): Promise<Visit> => {
-  const opened = await open(browser, `${service.url}/healthz`, { locale, viewport: { width, height: 800 } })
-  await opened.page.evaluate(`sessionStorage.setItem("waypost-key", "${key}")`)
-  if (language !== undefined) await opened.page.evaluate(`localStorage.setItem("waypost-language", "${language}")`)
+  const chosen = language === undefined ? "" : `localStorage.setItem("waypost-language", "${language}")`
+  // It runs before each document of the tab; only the first one of the service is signed in by it.
+  const signIn = `if (location.protocol === "http:" && sessionStorage.getItem("visited") === null) {
+    sessionStorage.setItem("visited", "yes")
+    sessionStorage.setItem("waypost-key", "${key}")
+    ${chosen}
+  }`
+  const opened = await open(
+    browser,
+    `${service.url}/console${path}`,
+    { locale, viewport: { width, height: 800 } },
+    signIn
+  )
   opened.page.setDefaultTimeout(waitMillis)
-  await opened.page.goto(`${service.url}/console${path}`)
   await opened.page.waitForSelector("#content h1")
   return opened
 }
