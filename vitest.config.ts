@@ -10,6 +10,8 @@ const shared = {
   execArgv: ["--min-semi-space-size=32", "--max-semi-space-size=64", "--initial-old-space-size=1024"]
 }
 
+const unpackBrowser = "test/support/unpackBrowser.ts"
+
 type Options = NonNullable<TestProjectInlineConfiguration["test"]>
 
 export default defineConfig(({ mode }) => {
@@ -25,10 +27,12 @@ export default defineConfig(({ mode }) => {
       slowTestThreshold: Infinity,
       // Each waits for its database or for processes for a part of its time.
       maxWorkers: 4,
-      projects: [
-        project("shared", { ...shared, ...(isQuick ? quick : files.shared) }),
-        ...(isQuick ? [] : [project("isolated", files.isolated)])
-      ]
+      projects: isQuick
+        ? [project("shared", { ...shared, ...quick })]
+        : [
+            project("shared", { ...shared, ...files.shared, globalSetup: [...globalSetup, unpackBrowser] }),
+            project("isolated", files.isolated)
+          ]
     }
   }
 })

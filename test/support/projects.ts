@@ -53,5 +53,5 @@ export const common = {
   hookTimeout: 300_000
 }
 
-export const globalSetup = ["test/support/globalSetup.ts", "test/support/unpackBrowser.ts"]
+export const globalSetup = ["test/support/globalSetup.ts"]
 export const reporters = ["default", "./test/support/summary.ts"]
