@@ -67,7 +67,9 @@ export class Streams extends Context.Service<
             drop()
             shares.release(share, "streams")
           }
-          response?.once("close", close)
+          // The response of a client that has hung up has no further event.
+          if (response?.destroyed === true) close()
+          else response?.once("close", close)
           const take = (bytes: number): Effect.Effect<void> =>
             Effect.suspend(() => {
               if (!open.has(onDrain)) return Effect.void

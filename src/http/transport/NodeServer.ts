@@ -151,7 +151,8 @@ const holdUntilServed = (server: Server, { onDrain }: Options) => {
     server.on("newListener", (event, listener) => {
       if (event !== name) return
       server.off(name, hold)
-      for (const [request, response] of held.splice(0)) listener(request, response)
+      // What a listener takes until the response is closed, it would keep for ever if the client has hung up before.
+      for (const [request, response] of held.splice(0)) if (!response.destroyed) listener(request, response)
     })
   }
 }

@@ -22,7 +22,10 @@ export const make = Effect.map(
       const bytes = body.contentLength
       if (!take(share, "unreadBytes", bytes)) return tooManyUnread()
       const response = NodeHttpServerRequest.toServerResponse(request)
-      response.once("close", () => release(share, "unreadBytes", bytes))
+      const done = () => release(share, "unreadBytes", bytes)
+      // The response of a client that has hung up has no further event.
+      if (response.destroyed) done()
+      else response.once("close", done)
       return answer
     }
 )
