@@ -52,7 +52,7 @@ const within = (columns: ReadonlyArray<Column>, tree: Tree): ReadonlyArray<Colum
     return [{ ...column, sql: column.name === undefined ? part : partOf(column, column.member, column.sql, inner) }]
   })
 
-/** A connection keeps every statement that is prepared, so that only some selections have one. */
+/** A connection keeps a limited number of prepared statements, so that only some selections have one. */
 const maxPrepared = 100
 
 /** Whether the statements of a selection are prepared: those of the first ones that a resource is asked for. */

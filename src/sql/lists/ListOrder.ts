@@ -32,7 +32,7 @@ export interface Sorted extends Source {
 
 /**
  * Limits that are written into statements: PostgreSQL keeps a plan for them, which it cannot for an unknown limit. Only
- * some, because a connection keeps every statement.
+ * some, because a connection keeps a limited number of prepared statements.
  */
 const literalLimits: ReadonlySet<number> = new Set([10, 20, 25, 50, 100, maxLimit])
 
