@@ -54,6 +54,8 @@ export interface View extends Selection {
   readonly order?: (sortBy: string) => OwnOrder | undefined
   /** What narrows a list: other rows, one for each row `t`, and their expression of its uuid. */
   readonly source?: Source | undefined
+  /** Whether each of its records may take long. */
+  readonly isLong?: boolean | undefined
   /** Columns that only the answer has. */
   readonly added?: ReadonlyArray<Column> | undefined
   /** Whether an index gives the order, so that a page need not find all records first. */

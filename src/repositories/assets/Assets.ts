@@ -107,8 +107,14 @@ export class Assets extends Context.Service<
       /** An asset has a name in each language; a list that does not say which sorts by the first. */
       const list = Effect.fnUntraced(function* (request: ListRequest, view: View = {}) {
         const { filter, keyed } = yield* resolveMetaTags(pooled, request.filter)
-        const named = { order: (sortBy: string) => (sortBy === "name" ? { key: nameKey } : undefined), keyed, ...view }
-        return yield* records.list({ ...request, filter }, named)
+        const seen = {
+          order: (sortBy: string) => (sortBy === "name" ? { key: nameKey } : undefined),
+          keyed,
+          // Each value reads all options of its definition, of which there may be thousands.
+          isLong: request.include?.includes("metaTags"),
+          ...view
+        }
+        return yield* records.list({ ...request, filter }, seen)
       })
 
       // Files, categories and texts have rows of their own.

@@ -58,15 +58,15 @@ export class Territories extends Context.Service<
       const { pooled, search } = yield* Sql
       return traced(Territories, {
         // Each reason is looked up only if the better ones have no location. The plans of the last two depend on the values:
-        // on how many locations have such zip codes, or are in the country.
+        // on how many locations have such zip codes, or are in the country; so does how long they take.
         resolve: Effect.fnUntraced(function* ({ limit = 5, ...request }) {
           const { near } = request
           const asked = { limit, ...request }
           const listed = yield* found(pooled<Found>`${listedSql(asked)}`)
           if (listed !== none) return listed
-          const addressed = yield* found(pooled<Found>`${addressedSql(asked)}`.unprepared)
+          const addressed = yield* found(search((pool) => pool<Found>`${addressedSql(asked)}`.unprepared))
           if (addressed !== none || near === undefined) return addressed
-          return yield* found(pooled<Found>`${nearestSql({ ...asked, near })}`.unprepared)
+          return yield* found(search((pool) => pool<Found>`${nearestSql({ ...asked, near })}`.unprepared))
         }),
         list: Effect.fnUntraced(function* ({ limit = defaults.limit, page = defaults.page, ...request }) {
           const { countryCode } = request

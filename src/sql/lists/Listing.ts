@@ -172,7 +172,8 @@ export const make = Effect.fnUntraced(function* <A>(options: ListSql.ListOptions
       return Effect.catch(planEach ? statement.unprepared : statement, die)
     }
     // The records that belong to those of a page are many times as many.
-    const isLong = !isWhole || include?.some((name) => options.related?.[name] !== undefined) === true
+    const isLong =
+      !isWhole || view.isLong === true || include?.some((name) => options.related?.[name] !== undefined) === true
     const rows = isLong ? search(run) : isCheap ? cheapPage(run) : run(pooled)
     const [row] = yield* isLarge ? largePages(rows) : rows
     const { data, found, last = null, setTag, total } = row!

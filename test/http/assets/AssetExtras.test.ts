@@ -6,6 +6,7 @@ import { Sql } from "../../../src/sql/Sql.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { createAsset, createCategory, createMetaTag, readAsset, upload } from "../../support/requests/AssetRequests.ts"
 import { expectError, send, unique } from "../../support/requests/Requests.ts"
+import { waitsForLongStatements } from "../../support/Turns.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 const base = ["uuid", "urls", "fileExtension", "fileNameOriginal", "fileSize", "translations", "createdAt", "editedAt"]
@@ -71,6 +72,15 @@ layer(TestServer.layer(), { excludeTestServices: true })("Extras of assets", (it
       // The job of the thumbnail may have ended already.
       assert.include(["pending", "ready", "failed"], processing)
       assert.sameMembers(Object.keys(rest), base)
+    })
+  )
+
+  it.effect("a list that includes meta tags takes its turn among the long statements of its key", () =>
+    Effect.gen(function* () {
+      yield* createAsset()
+      for (const path of ["/v1/assets", "/v1/assets/search"]) {
+        assert.isTrue(yield* waitsForLongStatements(send("GET", `${path}?include=width,metaTags`)), path)
+      }
     })
   )
 

@@ -1,0 +1,52 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { Territories } from "../../../src/repositories/locations/Territories.ts"
+import { Sql } from "../../../src/sql/Sql.ts"
+import * as Postgres from "../../support/Postgres.ts"
+import { settings } from "../../support/TestServer.ts"
+
+/** How the statements of a read were run. */
+const used: Array<string> = []
+const watched = Layer.effect(
+  Sql,
+  Effect.map(Sql, (service) =>
+    Sql.of({
+      ...service,
+      largePages: (read) => {
+        used.push("large")
+        return service.largePages(read)
+      },
+      search: (run) => {
+        used.push("long")
+        return service.search(run)
+      }
+    })
+  )
+)
+
+const services = Territories.layer.pipe(
+  Layer.provide(watched),
+  Layer.provideMerge(Postgres.sql),
+  Layer.provide(settings())
+)
+
+const usedBy = <A, E, R>(run: Effect.Effect<A, E, R>) =>
+  Effect.suspend(() => {
+    used.length = 0
+    return Effect.map(run, () => used.toSorted())
+  })
+
+layer(services, { excludeTestServices: true })("the statements of territories", (it) => {
+  it.effect("a code that no location lists is looked up by long statements, and a listed one is not", () =>
+    Effect.gen(function* () {
+      const territories = yield* Territories
+      const { pooled } = yield* Sql
+      yield* pooled`insert into locations (uuid, name, identifier, postal_codes, address)
+        values (uuidv7(), 'Branch', 'listed', '{3511}', '{"countryCode":"NL"}')`
+      assert.deepStrictEqual(yield* usedBy(territories.resolve({ postalCode: "3511AB" })), [])
+      assert.deepStrictEqual(yield* usedBy(territories.resolve({ postalCode: "7711AB" })), ["long"])
+      const near = { latitude: 52, longitude: 5 }
+      assert.deepStrictEqual(yield* usedBy(territories.resolve({ postalCode: "7711AB", near })), ["long", "long"])
+    })
+  )
+})
