@@ -6,6 +6,7 @@ import { columnsOf, type Computed } from "../../src/sql/Columns.ts"
 import { sql } from "../../src/sql/Fragment.ts"
 import * as Listing from "../../src/sql/lists/Listing.ts"
 import { Sql } from "../../src/sql/Sql.ts"
+import type { View } from "../../src/sql/View.ts"
 import * as Postgres from "../support/Postgres.ts"
 import { settings } from "../support/TestServer.ts"
 
@@ -35,13 +36,17 @@ const reader = Effect.fnUntraced(function* (record: Schema.Top = Branch, compute
         largePages: (read) => {
           used.push("large")
           return service.largePages(read)
+        },
+        search: (run) => {
+          used.push("long")
+          return service.search(run)
         }
       })
     )
   )
-  return Effect.fnUntraced(function* (request: Listing.ListRequest) {
+  return Effect.fnUntraced(function* (request: Listing.ListRequest, view: View = {}) {
     used.length = 0
-    const exit = yield* Effect.exit(list(request))
+    const exit = yield* Effect.exit(list(request, view))
     return [...used, ...(Exit.isSuccess(exit) ? [] : ["failed"])]
   })
 })
@@ -65,6 +70,15 @@ layer(Layer.effectDiscard(fill).pipe(Layer.provideMerge(Postgres.sql), Layer.pro
       assert.deepStrictEqual(yield* read({ limit: 25 }), ["cheap"])
       assert.deepStrictEqual(yield* read({ limit: 100 }), ["cheap"])
       assert.deepStrictEqual(yield* read({ limit: 500 }), [])
+    })
+  )
+
+  it.effect("a page with columns of its own is not cheap, and one whose records take long is a long statement", () =>
+    Effect.gen(function* () {
+      const read = yield* reader()
+      assert.deepStrictEqual(yield* read({ limit: 25 }, { columns: columnsOf(Branch) }), [])
+      assert.deepStrictEqual(yield* read({ limit: 25 }, { isLong: true }), ["long"])
+      assert.deepStrictEqual(yield* read({ limit: 25 }), ["cheap"])
     })
   )
 

@@ -148,8 +148,9 @@ export const make = Effect.fnUntraced(function* <A>(options: ListSql.ListOptions
     const { fields, include } = request
     const seen = isDefault(request) ? view : { fields, include, ...view }
     const isWhole = !isNarrowed(request, view)
-    // Seen with other expressions, a list may be sorted by what no index has.
-    const isIndexed = isWhole && scope === undefined && view.members === undefined
+    // Seen with other expressions, a list may be sorted by what no index has, and a record may take long to read.
+    const isPlain = view.members === undefined && view.columns === undefined
+    const isIndexed = isWhole && scope === undefined && isPlain
     const cost = include === undefined ? plainCost : includingCost
     const isLarge = cost.isLarge(limit)
     const isCheap = isIndexed && include === undefined && offset <= boundedOffset && cost.isCheap(limit)
