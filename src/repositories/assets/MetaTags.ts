@@ -12,6 +12,7 @@ import {
 } from "../../domain/assets/metaTags/MetaTag.ts"
 import { empty, type Draft, removedOptions, applyPatch } from "../../domain/assets/metaTags/MetaTagRules.ts"
 import type { Definition } from "../../domain/assets/metaTags/MetaTagValue.ts"
+import { defaults } from "../../domain/query/Pagination.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { checkLocales } from "../../domain/schema/Translations.ts"
 import { AssetCategories } from "./AssetCategories.ts"
@@ -28,6 +29,7 @@ import {
 import { leave } from "../../sql/batch/Batch.ts"
 import type { Batch } from "../../sql/batch/BatchTypes.ts"
 import { maxBytes } from "../../sql/lists/ListSql.ts"
+import * as PageCost from "../../sql/lists/PageCost.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { byConstraint } from "../../sql/SqlErrors.ts"
@@ -79,7 +81,8 @@ export class MetaTags extends Context.Service<
     Effect.gen(function* () {
       const locales = yield* Locales
       const categories = yield* AssetCategories
-      const { pooled } = yield* Sql
+      const { largePages, pooled } = yield* Sql
+      const cost = PageCost.make()
       const records = yield* Records.make({
         kind: "metaTags",
         table: "meta_tag_definitions",
@@ -89,12 +92,16 @@ export class MetaTags extends Context.Service<
       })
       const all: MetaTags["Service"]["all"] = Effect.fnUntraced(function* (request = {}) {
         const { categories = null, locale } = request
-        const [row] = yield* Effect.orDie(
+        const read = Effect.orDie(
           pooled<{
             readonly json: Encoded<ReadonlyArray<MetaTagDefinition>> | null
           }>`${allSql(categories, locale)}`
         )
-        return row!.json ?? (yield* Effect.die(tooMuch))
+        // They cost what a page of the default limit costs that has as many bytes.
+        const [row] = yield* cost.isLarge(defaults.limit) ? largePages(read) : read
+        const { json } = row!
+        cost.note(json?.length ?? maxBytes, defaults.limit)
+        return json ?? (yield* Effect.die(tooMuch))
       })
 
       const known = yield* Ref.make<Known>({ version: "", definitions: [] })

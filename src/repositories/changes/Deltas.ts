@@ -53,11 +53,14 @@ export class Deltas extends Context.Service<Deltas, { page(request: DeltaRequest
       const records = mirroredRecords(yield* PublicUrl, yield* Locales)
 
       const page = Effect.fnUntraced(function* (request: DeltaRequest) {
-        const { limit, place, type, visible } = request
+        const { place, type, visible } = request
         const { json, table } = records[type]
-        const statement = pageSql({ ...request, table, json: json(visible) })
-        const read = search((client) => client<Row>`${statement}`.unprepared)
-        const [row] = yield* limit > defaultLimit ? largePages(read) : read
+        const parts = { ...request, table, json: json(visible) }
+        const read = (maxBytes: number) =>
+          search((client) => client<Row>`${pageSql({ ...parts, maxBytes })}`.unprepared)
+        // Only a page that has more bytes takes its turn among the large ones.
+        const [small] = yield* read(maxSmallBytes)
+        const [row] = small!.isFull ? yield* largePages(read(maxPageBytes)) : [small]
         const { cut, data, head, horizon, last, position, pruned, stop } = row!
         const isWhole = place?.isWhole ?? true
         const behind = isWhole ? position : stop
@@ -76,6 +79,8 @@ interface Row {
   readonly data: Encoded<ReadonlyArray<unknown>>
   /** Whether the part has more records than the page. */
   readonly cut: boolean
+  /** Whether it has fewer than it may have, because of their bytes. */
+  readonly isFull: boolean
   readonly last: string
   readonly position: number
   readonly stop: number
@@ -84,13 +89,14 @@ interface Row {
   readonly pruned: number
 }
 
-const defaultLimit = 100
-
 /** Positions that one part of the log has at most. */
 const span = 5000
 
 /** Bytes of records in one page; its first record may have more. */
-const maxBytes = 8 * 1024 * 1024
+const maxPageBytes = 8 * 1024 * 1024
+
+/** The same for a page that does not wait for its turn. */
+const maxSmallBytes = 2 * 1024 * 1024
 
 const nil = "00000000-0000-0000-0000-000000000000"
 
@@ -106,6 +112,7 @@ const nil = "00000000-0000-0000-0000-000000000000"
 const pageSql = ({
   json,
   limit,
+  maxBytes,
   place,
   table,
   type,
@@ -113,6 +120,7 @@ const pageSql = ({
 }: DeltaRequest & {
   readonly table: string
   readonly json: Fragment
+  readonly maxBytes: number
 }): Fragment => {
   const { isWhole, last = nil, position, stop } = place ?? { isWhole: true, position: undefined }
   const wanted = { last, limit: limit + 1, visible }
@@ -143,6 +151,7 @@ const pageSql = ({
       select * from page where place = 1 or (place > 1 and bytes <= ${maxBytes}::bigint)
     ) select '[' || coalesce((select string_agg(item, ',' order by place) from taken), '') || ']' as data,
       (select count(*) from taken) < cardinality(uuids) as cut,
+      (select count(*) from taken) < least(cardinality(uuids), ${limit}::int) as "isFull",
       (select uuid::text from taken order by place desc limit 1) as last,
       begin::float8 as position, stop::float8 as stop, head::float8 as head, horizon::float8 as horizon,
       pruned::float8 as pruned

@@ -6,6 +6,8 @@ import { defaults, pagination } from "../../domain/query/Pagination.ts"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { tooMuch } from "../../sql/lists/Listing.ts"
+import { maxBytes } from "../../sql/lists/ListSql.ts"
+import * as PageCost from "../../sql/lists/PageCost.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
 import { addressedSql, conflictsSql, gapsSql, listedSql, nearestSql } from "./TerritorySql.ts"
@@ -55,7 +57,8 @@ export class Territories extends Context.Service<
   static readonly layer = Layer.effect(
     Territories,
     Effect.gen(function* () {
-      const { pooled, search } = yield* Sql
+      const { largePages, pooled, search } = yield* Sql
+      const cost = PageCost.make()
       return traced(Territories, {
         // Each reason is looked up only if the better ones have no location. The plans of the last two depend on the values:
         // on how many locations have such zip codes, or are in the country; so does how long they take.
@@ -74,8 +77,11 @@ export class Territories extends Context.Service<
           const offset = Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER)
           const asked = { countryCode, limit, offset }
           const statement = within === undefined ? conflictsSql(asked) : gapsSql(within, asked)
-          const [row] = yield* search((pool) => Effect.orDie(pool<Row>`${statement}`.unprepared))
+          const read = search((pool) => Effect.orDie(pool<Row>`${statement}`.unprepared))
+          const [row] = yield* cost.isLarge(limit) ? largePages(read) : read
           const { data, total } = row!
+          const rows = Math.min(limit, total - offset)
+          if (rows > 0) cost.note(data?.length ?? maxBytes, rows)
           if (data === null) return yield* Effect.die(tooMuch(limit))
           return { data, pagination: pagination(limit, page, total) }
         })

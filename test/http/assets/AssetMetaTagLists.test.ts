@@ -4,6 +4,7 @@ import { Sql } from "../../../src/sql/Sql.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { createAsset, createCategory, createMetaTag } from "../../support/requests/AssetRequests.ts"
 import { expectError, problemsOf, send } from "../../support/requests/Requests.ts"
+import { waitsForLargePages } from "../../support/Turns.ts"
 
 const all = (query = "") => send("GET", `/v1/assets/meta-tags${query}`)
 const keysOf = (query: string) =>
@@ -134,6 +135,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("Lists of meta tags of 
         repeat('a', 16384))) from generate_series(1, 1000) n) where uuid = ${uuid}::uuid`
       assert.deepStrictEqual(problemsOf(yield* all()), [400, "InvalidRequestError", "category tooMuch"])
       assert.deepStrictEqual(yield* keysOf("?category=middle"), ["first", "second"])
+      // From then on they are read one at a time by a key.
+      assert.isTrue(yield* waitsForLargePages(all(), 3000))
     })
   )
 })

@@ -5,11 +5,22 @@ import { create } from "../../support/changes/Feed.ts"
 import { changedBy, end, listed, Mirror, page, rest, sealAll } from "../../support/changes/Mirror.ts"
 import { expectError, send, unique } from "../../support/requests/Requests.ts"
 import * as TestServer from "../../support/TestServer.ts"
+import { waitsForLargePages } from "../../support/Turns.ts"
 
 const resources = ["users", "locations", "groups", "products", "posts", "assets", "meta-tags", "asset-categories"]
 
 const location = (name = "Branch") => create("locations", { name, identifier: unique("l") })
 const rename = (uuid: string, name: string) => send("PATCH", `/v1/locations/${uuid}`, { body: { name } })
+
+const locales = "nl en de fr es it pt sv da fi pl cs sk hu ro bg el et lv lt".split(" ")
+const translations = locales.map((locale) => ({ locale, name: "Large", description: "x".repeat(10_000) }))
+
+/** Creates products of 200 kB. */
+const largeProducts = (count: number) =>
+  Effect.replicateEffect(
+    Effect.suspend(() => create("products", { type: "default", name: "Large", identifier: unique("p"), translations })),
+    count
+  )
 
 layer(TestServer.layer(), { excludeTestServices: true })("The delta of a resource", (it) => {
   it.effect("begins with every record, and goes on with those that changed, as they are now", () =>
@@ -123,17 +134,26 @@ layer(TestServer.layer(), { excludeTestServices: true })("The delta of a resourc
 
   it.effect("ends a page at 8 MiB, and has at least one record", () =>
     Effect.gen(function* () {
-      const locales = "nl en de fr es it pt sv da fi pl cs sk hu ro bg el et lv lt".split(" ")
-      const translations = locales.map((locale) => ({ locale, name: "Large", description: "x".repeat(10_000) }))
       const cursor = yield* end("products")
-      for (let index = 0; index < 50; index++) {
-        yield* create("products", { type: "default", name: "Large", identifier: unique("p"), translations })
-      }
+      yield* largeProducts(50)
       yield* sealAll
       const first = yield* page("products", cursor)
       assert.isTrue(first.more && first.data.length < 50 && first.data.length > 30, String(first.data.length))
       assert.isTrue(Buffer.byteLength(JSON.stringify(first.data)) <= 8 * 1024 * 1024)
       assert.strictEqual((yield* rest("products", first.cursor)).data.length, 50 - first.data.length)
+    })
+  )
+
+  it.effect("waits for its turn among large pages only if a page has more than 2 MiB, whatever the limit", () =>
+    Effect.gen(function* () {
+      const cursor = yield* end("products")
+      yield* largeProducts(15)
+      yield* sealAll
+      assert.isFalse(yield* waitsForLargePages(page("locations", "", { limit: 500 }), 20_000))
+      assert.isFalse(yield* waitsForLargePages(page("products", cursor, { limit: 5 }), 20_000))
+      assert.isTrue(yield* waitsForLargePages(page("products", cursor)))
+      const { data, more } = yield* page("products", cursor)
+      assert.deepStrictEqual([data.length, more], [15, false])
     })
   )
 

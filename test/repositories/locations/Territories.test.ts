@@ -49,4 +49,16 @@ layer(services, { excludeTestServices: true })("the statements of territories", 
       assert.deepStrictEqual(yield* usedBy(territories.resolve({ postalCode: "7711AB", near })), ["long", "long"])
     })
   )
+
+  it.effect("a page of conflicts takes its turn among large pages once its records had megabytes", () =>
+    Effect.gen(function* () {
+      const territories = yield* Territories
+      const { pooled } = yield* Sql
+      yield* pooled`insert into locations (uuid, name, identifier, postal_codes)
+        select uuidv7(), repeat('a', 250), 'claims-' || i, array(select code::text from generate_series(5000, 5499) code)
+        from generate_series(1, 15) i`
+      assert.deepStrictEqual(yield* usedBy(territories.list({ kind: "conflicts", limit: 25 })), ["long"])
+      assert.deepStrictEqual(yield* usedBy(territories.list({ kind: "conflicts", limit: 500 })), ["large", "long"])
+    })
+  )
 })
