@@ -57,18 +57,21 @@ export class AssetSearch extends Context.Service<
         })
       })
 
+      /** The assets in categories and everything below them. */
+      const scopeOf = Effect.fnUntraced(function* (references: ReadonlyArray<string>) {
+        const asked = yield* categories.resolve(references)
+        return inCategories(asked, yield* categories.withDescendants(asked))
+      })
+
       const search = Effect.fnUntraced(function* (request: SearchRequest) {
         const locale = request.locale === undefined ? undefined : yield* locales.check(request.locale)
-        const within =
-          request.category === undefined
-            ? undefined
-            : yield* Effect.flatMap(categories.resolve(request.category), (uuids) => categories.withDescendants(uuids))
+        const scope = request.category === undefined ? undefined : yield* scopeOf(request.category)
         const words = request.search?.normalize("NFC").trim() ?? ""
         const isSearch = words !== ""
         const sortBy = request.sortBy ?? (isSearch ? "relevance" : undefined)
         // Without words nothing is more relevant than something else: the newest come first.
         const listed = { ...request, sortBy: sortBy === "relevance" && !isSearch ? undefined : sortBy }
-        const view = viewOf(locale, within)
+        const view = viewOf(locale, scope)
         if (!isSearch) return yield* assets.list(listed, view)
         const sought = hasWords(words) ? words : ""
         const language = locale ?? locales.defaultLocale
@@ -124,7 +127,7 @@ const nameIn = (locale: string) => {
   return sql`(coalesce(${exact}, ${related}, t.translations->0->'name') #>> '{}')`
 }
 
-const viewOf = (locale: string | undefined, within: ReadonlyArray<string> | undefined): View => ({
+const viewOf = (locale: string | undefined, scope: Scope | undefined): View => ({
   order: (sortBy) => {
     if (sortBy === "relevance") return { key: relevance }
     if (sortBy !== "name") return undefined
@@ -137,14 +140,15 @@ const viewOf = (locale: string | undefined, within: ReadonlyArray<string> | unde
           translations: sql`waypost_translations_for(t.translations, ${locale}::text)`,
           metaTags: metaTagsSql(sql`t.uuid`, locale)
         },
-  scope: within === undefined ? undefined : inCategories(within)
+  scope
 })
 
-/** The assets that are in some of the categories. */
-const inCategories = (uuids: ReadonlyArray<string>): Scope => {
+/** The assets that are in some of the categories, which are those asked for and everything below them. */
+const inCategories = (asked: ReadonlyArray<string>, uuids: ReadonlyArray<string>): Scope => {
   const links = sql`asset_category_links l where l.category_uuid = any (${uuids}::uuid[])`
   return {
-    name: hash("sha256", uuids.toSorted().join(" ")),
+    // A cursor goes on when a category below them is added or removed.
+    name: hash("sha256", asked.toSorted().join(" ")),
     where: (uuid) => sql`exists (select from ${links} and l.asset_uuid = ${uuid})`,
     total: sql`select count(*)::int from (select distinct l.asset_uuid from ${links}) members`,
     found: sql`true`

@@ -153,6 +153,29 @@ layer(TestServer.layer(), { excludeTestServices: true })("pages behind a cursor"
     })
   )
 
+  it.effect("a search within a category goes on when a category below it is added or removed", () =>
+    Effect.gen(function* () {
+      const key = unique("tree")
+      const parentUuid = yield* createCategory({ key, translations: [] })
+      for (const name of ["a", "b", "c"]) {
+        yield* createAsset({ categories: [key], translations: [{ locale: "en", name }] })
+      }
+      const list = (after: string) =>
+        get(`/v1/assets/search?category=${key}`, `sortBy=name&sortOrder=asc&limit=1&after=${after}`)
+      const namesOf = ({ body, text }: Effect.Success<ReturnType<typeof list>>) => {
+        assert.strictEqual(body._tag, "Success", text)
+        return body.data.map((asset: { readonly translations: ReadonlyArray<object> }) => asset.translations[0])
+      }
+      const first = yield* list("")
+      const below = yield* createCategory({ key: `${key}-below`, parentUuid, translations: [] })
+      const second = yield* list(first.body.pagination.next)
+      assert.deepStrictEqual(namesOf(second), [{ locale: "en", name: "b" }])
+      yield* send("DELETE", `/v1/asset-categories/${below}`)
+      const third = yield* list(second.body.pagination.next)
+      assert.deepStrictEqual(namesOf(third), [{ locale: "en", name: "c" }])
+    })
+  )
+
   it.effect("a text that is no cursor is rejected, also one made like a cursor", () =>
     Effect.gen(function* () {
       const made = (content: unknown) => Buffer.from(JSON.stringify(content)).toString("base64url")
