@@ -54,6 +54,8 @@ export interface View extends Selection {
   readonly order?: (sortBy: string) => OwnOrder | undefined
   /** What narrows a list: other rows, one for each row `t`, and their expression of its uuid. */
   readonly source?: Source | undefined
+  /** The rows instead of `source` behind a cursor that was made with these. */
+  readonly fallback?: Source | undefined
   /** Whether each of its records may take long. */
   readonly isLong?: boolean | undefined
   /** Columns that only the answer has. */
@@ -72,6 +74,8 @@ export const isNarrowed = (
 ): boolean => filter !== undefined || source !== undefined || where !== undefined
 
 export interface Source {
+  /** Identifies the rows, where the same request may have others. */
+  readonly name?: string
   readonly from: Fragment
   readonly uuid: Fragment
 }

@@ -75,17 +75,22 @@ export class AssetSearch extends Context.Service<
         if (!isSearch) return yield* assets.list(listed, view)
         const sought = hasWords(words) ? words : ""
         const language = locale ?? locales.defaultLocale
-        const matching = (query: Fragment, page: ListRequest = listed) =>
-          assets.list(page, { ...view, source: documents(locale, query) })
-        const exact = exactly(sought, language)
+        const exact = documents(locale, exactly(sought, language))
+        const similar = { ...documents(locale, nearly(sought, language)), name: "similar" }
+        const matching = (source: Source, page: ListRequest = listed) =>
+          assets.list(page, { ...view, source, fallback: similar })
         const found = yield* matching(exact)
+        const { after, page: _, ...first } = listed
         const { total } = found.pagination
-        if (sought === "" || found.data !== "[]" || (total ?? 0) > 0) return found
-        // An empty page that is not counted may be the end of a list.
-        const { after: _, page: __, ...first } = listed
+        // A cursor goes on with the words of its own page, whichever others match by now.
+        const isContinued = after !== undefined && after !== ""
+        if (sought === "" || isContinued || found.data !== "[]" || (total ?? 0) > 0) return found
+        // An empty numbered page that is not counted may be the end of a list.
         const isEnd =
-          total === undefined && (yield* matching(exact, { ...first, limit: 1, total: false })).data !== "[]"
-        return isEnd ? found : yield* matching(nearly(sought, language))
+          after === undefined &&
+          total === undefined &&
+          (yield* matching(exact, { ...first, limit: 1, total: false })).data !== "[]"
+        return isEnd ? found : yield* matching(similar)
       })
 
       return traced(AssetSearch, { search, metaTags })

@@ -59,9 +59,17 @@ const isKey = (key: unknown, kind: SortKind): key is string | null => {
   }
 }
 
+const contentOf = (cursor: string) => parse(Buffer.from(cursor, "base64url").toString())
+
+/** Whether a cursor is of this list. */
+export const isOf = (cursor: string, list: unknown): boolean => {
+  const content = contentOf(cursor)
+  return Array.isArray(content) && content[0] === tagOf(list)
+}
+
 /** The place of a cursor of this list, whose sort values are of a kind; or the error of another one. */
 export const decode = (cursor: string, list: unknown, kind: SortKind): Place | InvalidRequestError => {
-  const content = parse(Buffer.from(cursor, "base64url").toString())
+  const content = contentOf(cursor)
   if (!Array.isArray(content) || content.length !== 3) return malformed
   const [tag, key, uuid]: ReadonlyArray<unknown> = content
   if (typeof tag !== "string" || typeof uuid !== "string" || !isUuid(uuid)) return malformed

@@ -86,6 +86,21 @@ const entriesOf = (request: ListRequest) =>
     .filter(([name, value]) => !paging.has(name) && value !== undefined)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
 
+/** What identifies the list of which a cursor is. */
+const listOf = (table: string, request: ListRequest, { scope, source }: View) => {
+  const { sortBy = defaults.sortBy, sortOrder = defaults.sortOrder } = request
+  const rows = source?.name === undefined ? [] : [source.name]
+  return [table, scope?.name, sortBy, sortOrder, entriesOf(request), ...rows]
+}
+
+/** The view with the rows of the cursor. */
+const continued = (table: string, request: ListRequest, view: View): View => {
+  const { after = "" } = request
+  if (view.fallback === undefined || after === "") return view
+  const other = { ...view, source: view.fallback }
+  return Keyset.isOf(after, listOf(table, request, other)) ? other : view
+}
+
 /** Where a page stands; `next` is the cursor behind it if another page follows. */
 const paginationOf = (
   { after, total: asked = after === undefined }: ListRequest,
@@ -129,7 +144,8 @@ export const make = Effect.fnUntraced(function* <A>(options: ListSql.ListOptions
     return "issues" in place ? yield* Effect.die(place) : place
   })
 
-  const read = Effect.fnUntraced(function* (request: ListRequest, view: View = {}) {
+  const read = Effect.fnUntraced(function* (request: ListRequest, given: View = {}) {
+    const view = continued(options.table, request, given)
     const { scope } = view
     const {
       after: cursor,
@@ -140,7 +156,7 @@ export const make = Effect.fnUntraced(function* <A>(options: ListSql.ListOptions
       sortOrder = defaults.sortOrder,
       total: isCounted = cursor === undefined
     } = request
-    const list = [options.table, scope?.name, sortBy, sortOrder, entriesOf(request)]
+    const list = listOf(options.table, request, view)
     const after = yield* placeOf(request, view, sortBy, list)
     // Past this no number is exact, and no table that long.
     const offset = cursor === undefined ? Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER) : 0
