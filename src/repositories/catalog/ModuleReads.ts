@@ -62,11 +62,15 @@ export const make = ({ pooled }: Sql["Service"], references: ModuleReferences, p
     )
   })
 
-  /** Every active module of products as `get` answers it, but without looking for problems, by uuid and name. */
-  const getAll = Effect.fnUntraced(function* (uuids: ReadonlyArray<string>, visibility: Visibility) {
-    const [row] = yield* Effect.orDie(pooled<FoundModules>`${modulesOf(uuids)}`)
-    if (row!.modules === null) return undefined
-    const found = row!.modules
+  /**
+   * Every active module of products as `get` answers it, but without looking for problems, by uuid and name; undefined if their
+   * settings and variants have more than `maxBytes`.
+   */
+  const getAll = Effect.fnUntraced(function* (uuids: ReadonlyArray<string>, visibility: Visibility, maxBytes: number) {
+    const [row] = yield* Effect.orDie(pooled<FoundModules>`${modulesOf(uuids, maxBytes)}`)
+    if (row!.read === null) return undefined
+    const { bytes, modules } = row!.read
+    const found = modules
       .filter(({ module, owner, type, uuid }) => (owner === uuid ? owns(type, module) : inherits(type, module)))
       .map((one) => ({ ...one, settings: complete(moduleOf(one.module), one.settings, keptAsIs).settings }))
     const lookup = yield* references.lookup(
@@ -75,12 +79,11 @@ export const make = ({ pooled }: Sql["Service"], references: ModuleReferences, p
     )
     const resolved = found.map((one) => ({ ...one, settings: resolve(moduleOf(one.module), one.settings, lookup) }))
     const members = yield* Effect.orDie(computed(resolved))
-    return new Map(
-      resolved.map(({ module, settings, uuid, ...one }, index) => [
-        `${uuid} ${module}`,
-        answerOf(module, uuid, { ...one, settings: { ...settings, ...members[index] } })
-      ])
+    const answers = resolved.map(
+      ({ module, settings, uuid, ...one }, index) =>
+        [`${uuid} ${module}`, answerOf(module, uuid, { ...one, settings: { ...settings, ...members[index] } })] as const
     )
+    return { bytes, modules: new Map<string, Json>(answers) }
   })
 
   /** The settings of the module that the product has, with their defaults. */
@@ -112,33 +115,36 @@ export const make = ({ pooled }: Sql["Service"], references: ModuleReferences, p
   return { get, getAll, problems, settings }
 }
 
-/** The settings of the modules of one answer and their variants, which are completed and resolved here, have at most so many MiB. */
-export const maxMebibytes = 4
-
 /** The bytes of a variant in an answer, about. */
 const variantBytes = 400
 
 interface FoundModules {
   /** Null when they have too many bytes. */
-  readonly modules: ReadonlyArray<
-    Effective & Omit<Found, "owner"> & { readonly uuid: string; readonly owner: string }
-  > | null
+  readonly read: {
+    readonly bytes: number
+    readonly modules: ReadonlyArray<
+      Effective & Omit<Found, "owner"> & { readonly uuid: string; readonly owner: string }
+    >
+  } | null
 }
 
 /** The modules of a parent that its variants do not have. */
 const notInherited = ModuleName.literals.filter((module) => !inherits("variant", module))
 
-const modulesOf = (uuids: ReadonlyArray<string>) => sql`
+const modulesOf = (uuids: ReadonlyArray<string>, maxBytes: number) => sql`
   with found as materialized (
     select distinct on (p.uuid, m.module) p.uuid, p.type, m.module, m.product_uuid as owner, m.settings,
       ${timestampJson(sql`m.edited_at`)} as "editedAt"
     from products p join product_modules m on m.product_uuid in (p.uuid, p.parent_uuid)
     where p.uuid = any (${uuids}::uuid[]) and (m.product_uuid = p.uuid or m.module <> all (${notInherited}::text[]))
     order by p.uuid, m.module, m.product_uuid = p.uuid desc
-  ) select case when (select coalesce(sum(octet_length(settings::text)), 0) from found) + ${sql.literal(String(variantBytes))} * (
+  ), size as materialized (
+    select (select coalesce(sum(octet_length(settings::text)), 0) from found) + ${sql.literal(String(variantBytes))} * (
       select count(*) from found f join products v on v.parent_uuid = f.owner where f.module = 'variants'
-    ) <= ${sql.literal(String(maxMebibytes * 1024 * 1024))}
-    then (select coalesce(json_agg(found), '[]') from found) end as modules`
+    ) as bytes
+  ) select case when bytes <= ${maxBytes}::bigint then json_build_object('bytes', bytes,
+      'modules', (select coalesce(json_agg(found), '[]') from found)) end as read
+    from size`
 
 /** An answer, its members in the order of the schema. */
 const answerOf = (

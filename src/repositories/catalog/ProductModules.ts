@@ -56,7 +56,7 @@ export class ProductModules extends Context.Service<
     ): Effect.Effect<Encoded<ModuleAnswer<Name>>, Unavailable | InvalidTemplateModuleConfigurationError>
     /** The settings of the module that `get` answers. */
     settings<Name extends ModuleName>(name: Name, uuid: ProductId): Effect.Effect<Settings<Name>, Unavailable>
-    /** Every active module of products as `get` answers it, by uuid and name; undefined if they have too many bytes. */
+    /** Every active module of products as `get` answers it, by uuid and name; undefined if they have more than so many bytes. */
     readonly getAll: ModuleReads.ModuleReads["getAll"]
     /** Makes the module active, with these settings as a whole. */
     replace<Name extends ModuleName>(

@@ -54,8 +54,9 @@ export class Products extends Context.Service<
     Effect.gen(function* () {
       const locales = yield* Locales
       const modules = yield* ProductModules
-      const { pooled } = yield* Sql
-      const included = IncludedModules.make(modules)
+      const sql = yield* Sql
+      const { pooled } = sql
+      const included = IncludedModules.make(modules, sql)
       const computed = computedOf(yield* PublicUrl)
       const records = yield* Records.make({
         kind: "products",

@@ -1,5 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { randomUUID } from "node:crypto"
+import { Sql } from "../../../src/sql/Sql.ts"
+import { fileRow } from "../../support/requests/AssetRequests.ts"
 import { randomOf } from "../../support/Random.ts"
 import { withoutNulls } from "../../support/requests/StoredNulls.ts"
 import * as TestServer from "../../support/TestServer.ts"
@@ -234,5 +237,42 @@ layer(TestServer.layer(), { excludeTestServices: true })("include", (it) => {
       assert.deepStrictEqual(problemsOf(unknown), [400, "InvalidRequestError", "include.0 notAllowed"])
       assert.deepStrictEqual(unknown.body.issues[0].suggestions, ["users"])
     })
+  )
+
+  it.effect(
+    "a page whose modules have little stored and more than 15 MiB in the answer is a 400 that asks for fewer products",
+    () =>
+      Effect.gen(function* () {
+        const { pooled } = yield* Sql
+        const file = yield* fileRow(`${"n".repeat(250)}.txt`)
+        const files = Array.from({ length: 200 }, (_, position) => ({
+          uuid: randomUUID(),
+          fileUuid: file,
+          role: "download",
+          position
+        }))
+        yield* pooled`
+          with made as (
+            insert into products (uuid, type, identifier, name, status, position)
+              select gen_random_uuid(), 'default', 'many-files-' || i, 'Many files', 'draft', i
+              from generate_series(1, 40) i returning uuid
+          ) insert into product_modules (product_uuid, module, settings)
+            select uuid, 'files', ${JSON.stringify({ files })}::jsonb from made`
+        const path = "/v1/products?filter=name:equals:Many files&include=modules"
+        const rejected = yield* send("GET", `${path}&limit=40`)
+        assert.deepStrictEqual(problemsOf(rejected), [400, "InvalidRequestError", "limit tooMuch"])
+        const message = "A page of 40 of these records has more than 15 MiB; ask for fewer at a time"
+        assert.strictEqual(rejected.body.issues[0].message, message)
+        const { body, text } = yield* send("GET", `${path}&limit=20`)
+        assert.isAbove(text.length, 6_000_000)
+        const filesOf = ({ modules }: any) => modules.find((one: any) => one.module === "files").files
+        assert.deepStrictEqual(
+          body.data.map((product: unknown) => filesOf(product).length),
+          Array.from({ length: 20 }, () => 200)
+        )
+        const part = yield* send("GET", `${path}&limit=40&fields=modules.downloadAllowed`)
+        assert.lengthOf(part.body.data, 40)
+      }),
+    60_000
   )
 })
