@@ -8,8 +8,11 @@ import { type Fragment, sql } from "../../sql/Fragment.ts"
 
 const paths = { location: sourcePathsOf(Location), product: sourcePathsOf(Product) }
 
-/** The steps of the paths of a location that lead through lists. */
-export const stepsThroughLists = Object.fromEntries([...paths.location].filter(([, steps]) => steps.includes("0")))
+const throughLists = (stepsOf: ReadonlyMap<string, ReadonlyArray<string>>) =>
+  Object.fromEntries([...stepsOf].filter(([, steps]) => steps.includes("0")))
+
+/** By source, the steps of the paths that lead through lists. */
+export const stepsThroughLists = { location: throughLists(paths.location), product: throughLists(paths.product) }
 
 interface Variable {
   readonly source: string

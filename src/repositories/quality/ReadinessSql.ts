@@ -9,7 +9,7 @@ export interface Bound {
   readonly product: Fragment
   /** The locale of the branch. */
   readonly locale: Fragment
-  /** The steps to the values of paths that lead through lists. */
+  /** By source, the steps to the values of paths that lead through lists. */
   readonly steps: Fragment
   /** The text of each variable, if the template is known: this is twice as fast as looking for them. */
   readonly texts?: ReadonlyArray<Fragment>
@@ -25,7 +25,7 @@ const path = sql.literal(`case when v.source in ('location', 'product') then v."
 
 /** The steps to the value of a variable, unless they were given with it. */
 const way = (steps: Fragment) => sql`coalesce(v.given,
-  (select array_agg(step) from jsonb_array_elements_text(${steps}->v."sourcePath") step), string_to_array(v."sourcePath", '.'))`
+  (select array_agg(step) from jsonb_array_elements_text(${steps}->v.source->v."sourcePath") step), string_to_array(v."sourcePath", '.'))`
 
 const members = sql.literal(`(key text, type text, required boolean, editable boolean, "maxLength" int, choices jsonb,
   source text, "sourcePath" text, "fixedValue" jsonb, way text[])`)

@@ -25,9 +25,10 @@ const outputs = [{ key: "print", format: "pdf", widthMm: 210, heightMm: 297 }]
 const productFor = Effect.fnUntraced(function* (
   branches: ReadonlyArray<string>,
   variables: ReadonlyArray<Fields>,
-  more = {}
+  more = {},
+  fields: Fields = {}
 ) {
-  const product = yield* createProduct({ description: "A flyer" })
+  const product = yield* createProduct({ description: "A flyer", ...fields })
   const listed = branches.map((uuid) => ({ uuid }))
   yield* activate(product, "locations", { mode: "include", locations: listed })
   yield* activate(product, "template", { outputs, locales: ["en"], variables, ...more })
@@ -43,9 +44,9 @@ const readiness = Effect.fnUntraced(function* (resource: string, uuid: string, q
 const variable = (fields: Fields) => ({ key: "value", type: "text", source: "location", sourcePath: "name", ...fields })
 
 /** The problems of one branch with one variable, as `code path`. */
-const problemsOf = Effect.fnUntraced(function* (branch: Fields, fields: Fields, more = {}) {
+const problemsOf = Effect.fnUntraced(function* (branch: Fields, fields: Fields, more = {}, ofProduct: Fields = {}) {
   const location = yield* createLocation(branch)
-  const product = yield* productFor([location], [variable(fields)], more)
+  const product = yield* productFor([location], [variable(fields)], more, ofProduct)
   const { counts, data } = yield* readiness("products", product)
   const inverse = yield* readiness("locations", location, `?filter=uuid:equals:${product}`)
   assert.deepStrictEqual(inverse.data[0].problems, data[0].problems, "the product and the branch agree")
@@ -128,6 +129,30 @@ layer(TestServer.layer(), { excludeTestServices: true })("Readiness", (it) => {
       assert.deepStrictEqual(yield* problemsOf(branch, { sourcePath: "address" }), ["wrongType address"])
       assert.deepStrictEqual(yield* problemsOf(branch, { sourcePath: "postalCodes", maxLength: 4, ...needed }), [])
       assert.deepStrictEqual(yield* problemsOf({}, { sourcePath: "postalCodes", ...needed }), ["missing postalCodes"])
+    })
+  )
+
+  it.effect("of a list of the product, the first element is the value, in both directions", () =>
+    Effect.gen(function* () {
+      const product = {
+        categories: ["print", "web"],
+        translations: [
+          { locale: "de-DE", name: "Faltblatt" },
+          { locale: "en", name: "Flyer" }
+        ]
+      }
+      const of = (fields: Fields) => problemsOf({}, { source: "product", ...needed, ...fields }, {}, product)
+      const category = { type: "choice", sourcePath: "categories" }
+      assert.deepStrictEqual(yield* of({ ...category, choices: ["print"] }), [])
+      assert.deepStrictEqual(yield* of({ ...category, choices: ["web"] }), ["notAChoice categories"])
+      assert.deepStrictEqual(yield* of({ sourcePath: "translations.name", maxLength: 9 }), [])
+      assert.deepStrictEqual(yield* of({ sourcePath: "translations.name", maxLength: 8 }), [
+        "tooLong translations.name"
+      ])
+      assert.deepStrictEqual(yield* of({ sourcePath: "translations.description" }), [
+        "missing translations.description"
+      ])
+      assert.deepStrictEqual(yield* of({ sourcePath: "tags" }), ["missing tags"])
     })
   )
 
