@@ -24,7 +24,7 @@ const isNeeded = "v.required and not v.editable and v.source <> 'userProfile'"
 const isObject = `(left(${text}, 1) = '{' and coalesce(jsonb_typeof(${valueJson}) = 'object', false))`
 
 /** A media item that is an image, or an address or uuid that leads to one. */
-const isImage = `case when ${isObject} then ${valueJson}->>'type' = 'image'
+const isImage = `case when ${isObject} then coalesce(${valueJson}->>'type' = 'image', false)
   else ${text} ~ '^(https?://|[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$)' end`
 
 const commonDay = "(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31"

@@ -164,12 +164,15 @@ layer(TestServer.layer(), { excludeTestServices: true })("Readiness", (it) => {
     })
   )
 
-  it.effect("an image needs an image: a logo that is not set or not an image is none", () =>
+  it.effect("an image needs an image: a logo that is not set or not an image is none, as any other object", () =>
     Effect.gen(function* () {
       const logo = { type: "image", sourcePath: "media.logo", ...needed }
       assert.deepStrictEqual(yield* problemsOf({}, logo), ["noImage media.logo"])
       assert.deepStrictEqual(yield* problemsOf({}, { ...logo, required: false }), [])
       assert.deepStrictEqual(yield* problemsOf({}, { ...logo, sourcePath: "name" }), ["noImage name"])
+      const address = { address: { city: "Utrecht" } }
+      assert.deepStrictEqual(yield* problemsOf(address, { ...logo, sourcePath: "address" }), ["noImage address"])
+      assert.deepStrictEqual(yield* problemsOf({}, { ...logo, sourcePath: "media" }), ["noImage media"])
       assert.deepStrictEqual(
         yield* problemsOf(
           { contact: { website: "https://example.com/a.png" } },
