@@ -3,6 +3,7 @@ import type { Json } from "../../domain/schema/Json.ts"
 import type { Product } from "../../domain/catalog/Product.ts"
 import { pick, type Selection } from "../../domain/query/Selection.ts"
 import { type Encoded, encodedArray, encodedOf, type EncodedPage } from "../../domain/schema/Encoded.ts"
+import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import * as ListSql from "../../sql/lists/ListSql.ts"
 import { type ListRequest, tooMuch } from "../../sql/lists/Listing.ts"
 import type { Sql } from "../../sql/Sql.ts"
@@ -46,7 +47,19 @@ const ofProducts = <S extends Selection>(selection: S): S => ({
   include: selection.include?.filter((included) => included !== name)
 })
 
-const tooLarge = ({ mebibytes, products }: Exceeded) => Effect.die(tooMuch(products, mebibytes))
+const pageTooLarge = ({ mebibytes, products }: Exceeded) => Effect.die(tooMuch(products, mebibytes))
+
+const oneTooLarge = ({ mebibytes }: Exceeded) =>
+  Effect.die(
+    InvalidRequestError.of([
+      {
+        in: "query",
+        path: "include",
+        code: "tooMuch",
+        message: `The modules of this product have more than ${mebibytes} MiB; read them with GET /v1/products/{uuid}/modules/{module}`
+      }
+    ])
+  )
 
 interface Shown {
   readonly uuid: string
@@ -105,7 +118,7 @@ export const make = ({ getAll }: Pick<ModuleReads, "getAll">, { largePages }: Pi
   ) {
     if (!isAsked(request)) return yield* list(request)
     const page = yield* list(ofProducts(request))
-    const products = yield* extend(page.data, request, visibility).pipe(Effect.catch(tooLarge))
+    const products = yield* extend(page.data, request, visibility).pipe(Effect.catch(pageTooLarge))
     return { ...page, data: encodedArray(products) }
   })
 
@@ -116,7 +129,7 @@ export const make = ({ getAll }: Pick<ModuleReads, "getAll">, { largePages }: Pi
   ) {
     if (!isAsked(selection)) return yield* get(selection)
     const product = yield* get(ofProducts(selection))
-    const [extended] = yield* extend(encodedArray([product]), selection, visibility).pipe(Effect.catch(tooLarge))
+    const [extended] = yield* extend(encodedArray([product]), selection, visibility).pipe(Effect.catch(oneTooLarge))
     return extended!
   })
 

@@ -275,4 +275,23 @@ layer(TestServer.layer(), { excludeTestServices: true })("include", (it) => {
       }),
     60_000
   )
+
+  it.effect("one product whose modules have more than 4 MiB is a 400 on include that names the operation to use", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const uuid = yield* createProduct()
+      yield* pooled`insert into product_modules (product_uuid, module, settings)
+        values (${uuid}::uuid, 'internal-comment', jsonb_build_object('comment', repeat('a', ${4 * 1024 ** 2}::int)))`
+      const one = yield* send("GET", `/v1/products/${uuid}?include=modules`)
+      assert.deepStrictEqual(problemsOf(one), [400, "InvalidRequestError", "include tooMuch"])
+      assert.strictEqual(
+        one.body.issues[0].message,
+        "The modules of this product have more than 4 MiB; read them with GET /v1/products/{uuid}/modules/{module}"
+      )
+      const listed = yield* send("GET", `/v1/products?filter=uuid:equals:${uuid}&include=modules`)
+      assert.deepStrictEqual(problemsOf(listed), [400, "InvalidRequestError", "limit tooMuch"])
+      const named = yield* send("GET", `/v1/products/${uuid}?include=modules&fields=name`)
+      assert.strictEqual(named.status, 200)
+    })
+  )
 })
