@@ -114,6 +114,13 @@ export class ModuleNotActiveError extends ApiError<ModuleNotActiveError>()(
       module,
       productUuid
     })
+  /** Of a product that has only the module of its parent. */
+  static ofInherited = (module: ModuleName, productUuid: string) =>
+    new ModuleNotActiveError({
+      message: `The product ${productUuid} has no module ${module} of its own; it inherits that of its parent`,
+      module,
+      productUuid
+    })
 }
 
 export class ModuleIncompatibleWithProductTypeError extends ApiError<ModuleIncompatibleWithProductTypeError>()(

@@ -168,7 +168,10 @@ export class ProductModules extends Context.Service<
         yield* owned(name, uuid, visibility, precondition)
         const gone = yield* pooled`
           delete from product_modules where product_uuid = ${uuid} and module = ${name} returning module`
-        return gone.length > 0 ? Written.updated("products", uuid, true) : yield* ModuleNotActiveError.of(name, uuid)
+        if (gone.length > 0) return Written.updated("products", uuid, true)
+        // One that is still there is the parent's.
+        yield* settings(name, uuid)
+        return yield* ModuleNotActiveError.ofInherited(name, uuid)
       })
 
       const remove = (...args: Parameters<typeof removeOnce>) => transaction(pooled, removeOnce(...args))

@@ -116,6 +116,22 @@ layer(TestServer.layer(), { excludeTestServices: true })("Product modules", (it)
       })
   )
 
+  it.effect("deleting a module that a variant only inherits says that it has none of its own", () =>
+    Effect.gen(function* () {
+      const parent = yield* createProduct({ type: "variantParent" })
+      const variant = yield* createVariant(parent)
+      const messageOf = Effect.map(
+        deleteModule(variant, "price"),
+        (answer) => expectError(answer, 400, "ModuleNotActiveError").message
+      )
+      assert.strictEqual(yield* messageOf, `The product ${variant} has no active module price`)
+      yield* activate(parent, "price", {})
+      const inherited = `The product ${variant} has no module price of its own; it inherits that of its parent`
+      assert.strictEqual(yield* messageOf, inherited)
+      assert.strictEqual((yield* readModule(variant, "price")).inheritedFrom, parent)
+    })
+  )
+
   it.effect.each(ModuleName.literals)("a %s module sent back as read changes nothing", (name) =>
     Effect.gen(function* () {
       const uuid = yield* createProduct({ type: name === "variants" ? "variantParent" : "default" })
