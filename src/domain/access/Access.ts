@@ -31,7 +31,7 @@ export const AccessReason = Schema.Struct({
   }),
   message: Schema.String.annotate({
     description: "What the rule found and, if it denies, what to change.",
-    examples: ["The user anna.devries is suspended; set its status to active"]
+    examples: ["The user anna.devries has the status suspended; set it to active"]
   }),
   record: Schema.optionalKey(
     Schema.Struct({

@@ -51,7 +51,7 @@ export const Product = Schema.Struct({
     readOnly(
       SignedUrl.annotate({
         description:
-          "The thumbnail of the first file in the role `preview`, or else of the first image; of a variant without files of its own, that of its parent. Needs no key."
+          "The thumbnail of the first file in the role `preview`, or else of the first image; of a variant without a `files` module of its own, that of its parent. Needs no key."
       })
     )
   ),

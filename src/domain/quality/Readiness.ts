@@ -19,7 +19,7 @@ const ReadinessProblem = Schema.Struct({
     examples: ["contact.phone"]
   }),
   code: openWords(readinessCodes),
-  message: Schema.String.annotate({ examples: ["The location has no contact.phone"] })
+  message: Schema.String.annotate({ examples: ["contact.phone of the location is not set; the template needs it"] })
 }).annotate({ identifier: "ReadinessProblem" })
 
 const verdict = {
