@@ -49,6 +49,18 @@ const problemsOf = (step: Step, ran: Shell.Ran, replacements: Map<string, string
     : missingLines(replaceIn(text, replacements), output + ran.errors, replacements)
 }
 
+/** A JSON value without one of its members, at any depth: once for each of them. */
+const withoutOne = (value: unknown): ReadonlyArray<unknown> => {
+  if (Array.isArray(value)) {
+    return value.flatMap((element, index) => withoutOne(element).map((smaller) => value.with(index, smaller)))
+  }
+  if (typeof value !== "object" || value === null) return []
+  return Object.entries(value).flatMap(([name, inner]) => [
+    Object.fromEntries(Object.entries(value).filter(([other]) => other !== name)),
+    ...withoutOne(inner).map((smaller) => ({ ...value, [name]: smaller }))
+  ])
+}
+
 describe("The guides", () => {
   let service: Service.Service
   let folder: string
@@ -121,14 +133,21 @@ describe("The guides", () => {
     }
   )
 
-  it("the smallest body of each product module is accepted", async () => {
+  it("the smallest body of each product module is accepted, and rejected without any of its members", async () => {
     await clear()
-    const product = await service.create("/v1/products", { type: "default", identifier: "SMALL", name: "Small" })
+    const productOf = (type: string) => service.create("/v1/products", { type, identifier: type, name: "Small" })
+    const [product, parent] = [await productOf("default"), await productOf("variantParent")]
     const rows = [...read("docs/products-and-modules.md").matchAll(/^\| `([a-z-]+)` \| [^|]+ \| `(\{.*?\})`/gm)]
-    assert.isAbove(rows.length, 10)
-    for (const [, name, body] of rows) {
-      const answer = await service.call("PUT", `/v1/products/${product}/modules/${name}`, body)
+    assert.lengthOf(rows, 16)
+    for (const [, name = "", body = ""] of rows) {
+      const put = (body: string) =>
+        service.call("PUT", `/v1/products/${name === "variants" ? parent : product}/modules/${name}`, body)
+      const answer = await put(body)
       assert.strictEqual(answer.status, 200, `${name}: ${answer.text}`)
+      for (const smaller of withoutOne(JSON.parse(body))) {
+        const text = JSON.stringify(smaller)
+        assert.strictEqual((await put(text)).status, 400, `${name} accepts ${text}`)
+      }
     }
   })
 
