@@ -205,6 +205,51 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
       }).pipe(Effect.scoped)
   )
 
+  it.effect(
+    "rotated keys have the first key of their line, also those that the version before rotates, without a trace in the log",
+    () =>
+      Effect.gen(function* () {
+        const { expected, lines, logged, newest } = yield* Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const uuidOf = (key: number) => `00000000-0000-0000-0000-${String(key).padStart(12, "0")}`
+          const insert = (from: number, to: number, last: number) => sql`
+          insert into api_keys (uuid, id, prefix, secret_hash, name, permissions, replaced_by_uuid)
+            select ('00000000-0000-0000-0000-' || lpad(key::text, 12, '0'))::uuid, key::text, '', '', '', '{}',
+              case when key < ${last}::int then ('00000000-0000-0000-0000-' || lpad((key + 1)::text, 12, '0'))::uuid end
+            from generate_series(${from}::int, ${to}::int) key`
+          yield* migrateTo(62)
+          // A line of 151 keys, one of two and a key that was never rotated.
+          yield* insert(0, 150, 150)
+          yield* insert(200, 201, 201)
+          yield* insert(300, 300, 300)
+          const before = yield* sql`select count(*)::int as count from pending_changes`
+          yield* migrateTo()
+          assert.deepStrictEqual(yield* sql`select count(*)::int as count from pending_changes`, before)
+          yield* insert(151, 151, 151)
+          yield* sql`update api_keys set replaced_by_uuid = ${uuidOf(151)}::uuid, expires_at = now() where uuid = ${uuidOf(150)}::uuid`
+          const expected = [
+            ...Array.from({ length: 152 }, (_, key) => [key === 0 ? null : uuidOf(0), key]),
+            [null, 0],
+            [uuidOf(200), 1],
+            [null, 0]
+          ]
+          const lines = yield* sql<{ readonly first: string | null; readonly rotations: number }>`
+          select first_uuid as first, rotations from api_keys order by uuid`
+          const [newest] = yield* sql<{ readonly after: object }>`
+          select after from pending_changes where action = 'updated' order by id desc limit 1`
+          const logged = yield* sql`
+          select from pending_changes where coalesce(before, '{}') || coalesce(after, '{}') ?| '{first_uuid,rotations}'`
+          return { expected, lines, logged, newest }
+        }).pipe(Effect.provide(PgClient.layer({ ...(yield* empty), maxConnections: 1 })))
+        assert.deepStrictEqual(
+          lines.map(({ first, rotations }) => [first, rotations]),
+          expected
+        )
+        assert.deepStrictEqual(logged, [])
+        assert.hasAllKeys(newest!.after, ["expires_at", "replaced_by_uuid"])
+      }).pipe(Effect.scoped)
+  )
+
   it.effect("every constraint that the repositories map to an error exists", () =>
     Effect.gen(function* () {
       const { constraints, indexes } = yield* schemaOf(yield* Database)

@@ -77,11 +77,10 @@ export class IdempotentAnswers extends Context.Service<
           and a.created_at > now() - make_interval(hours => ${keptHours}::int))`
 
       const claim = (request: RepeatableRequest) => pooled<Claim>`
-        with recursive line (uuid, length) as (
-          select ${request.apiKey}::uuid, 0
-          union all
-          select k.uuid, line.length + 1 from line join api_keys k on k.replaced_by_uuid = line.uuid where line.length < 100
-        ), owner as materialized (select uuid from line order by length desc limit 1)
+        with owner as materialized (
+          select coalesce((select first_uuid from api_keys where uuid = key.uuid), key.uuid) as uuid
+            from (select ${request.apiKey}::uuid as uuid) key
+        )
         select uuid::text as owner, ${entryOf(sql`owner.uuid`, request)} as entry,
           pg_try_advisory_xact_lock(hashtextextended('idempotency ' || uuid || ' ' || ${request.key}::text, 0)) as "isClaimed"
         from owner`

@@ -117,6 +117,26 @@ layer(TestServer.layer(), { excludeTestServices: true })("headers of writes", (i
       })
     )
 
+    it.effect("a repetition after a rotation gets the kept answer, however often the key was rotated before", () =>
+      Effect.gen(function* () {
+        const { key: keyWith } = yield* Server
+        let key = yield* keyWith(["create:locations", "create:api-keys"])
+        let { uuid } = (yield* send("GET", "/v1/me", { key })).body.data
+        const rotate = Effect.gen(function* () {
+          const { body } = yield* send("POST", `/v1/api-keys/${uuid}/rotate`, { body: {}, key })
+          key = body.data.key
+          uuid = body.data.uuid
+        })
+        yield* Effect.replicateEffect(rotate, 100, { discard: true })
+        const [name, body] = [unique("key"), branch()]
+        const first = yield* createWith(name, body, { key })
+        yield* rotate
+        const again = yield* createWith(name, body, { key })
+        assert.deepStrictEqual([again.status, again.text], [201, first.text])
+        assert.strictEqual(again.headers.get("idempotent-replayed"), "true")
+      })
+    )
+
     it.effect("after 24 hours the key is free again, and the answer is removed", () =>
       Effect.gen(function* () {
         const { pooled } = yield* Sql

@@ -59,7 +59,8 @@ const records = [
   ),
   // A revoked key is deleted.
   `select 'apiKey ' || uuid, key, value from (
-    select t.uuid, to_jsonb(t) - '{id,secret_hash,last_used_at}'::text[] as state from api_keys t where revoked_at is null
+    select t.uuid, to_jsonb(t) - '{id,secret_hash,last_used_at,first_uuid,rotations}'::text[] as state
+      from api_keys t where revoked_at is null
   ) states, jsonb_each(state)`
 ].join(" union all ")
 
