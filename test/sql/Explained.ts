@@ -46,6 +46,9 @@ export interface Plan {
   /** Only when it was run. */
   readonly "Actual Rows": number
   readonly "Actual Loops": number
+  /** For each loop. */
+  readonly "Rows Removed by Filter"?: number
+  readonly "Rows Removed by Join Filter"?: number
   readonly Plans?: ReadonlyArray<Plan>
 }
 
@@ -54,6 +57,11 @@ export const nodes = (plan: Plan): ReadonlyArray<Plan> => [plan, ...(plan.Plans 
 
 /** How many rows a node of a plan that was run returned. */
 export const rowsOf = (node: Plan) => node["Actual Rows"] * node["Actual Loops"]
+
+/** How many rows a node of a plan that was run returned or left out. */
+export const rowsReadBy = (node: Plan) =>
+  rowsOf(node) +
+  ((node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Join Filter"] ?? 0)) * node["Actual Loops"]
 
 export const isScanOf = (table: string) => (node: Plan) =>
   node["Node Type"] === "Seq Scan" && node["Relation Name"] === table

@@ -6,6 +6,7 @@ import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction, write } from "../../sql/Transactions.ts"
 import { traced } from "../../sql/Traced.ts"
+import { isOrPrecedes } from "../keys/KeyLines.ts"
 import { type Quota, secondsUntilFreed } from "./UnattachedBytes.ts"
 
 /** A new upload. */
@@ -51,17 +52,14 @@ const json = sql`json_strip_nulls(json_build_object(
   'expiresAt', to_char(u.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 ))::text as json`
 
-/** A key and its predecessors: a successor may continue the uploads of the key it replaced. */
-const ownKeys = (key: ApiKeyId) => sql`with recursive own as (
-    select ${key}::uuid as uuid union select k.uuid from api_keys k join own on k.replaced_by_uuid = own.uuid
-  )`
+/** The uploads `u` of a key and of its predecessors: a successor may continue the uploads of the key it replaced. */
+const ownUploads = (key: ApiKeyId) => sql`upload_sessions u join api_keys began on began.uuid = u.api_key_uuid
+  join api_keys own on own.uuid = ${key}::uuid and ${isOrPrecedes("began", "own")}`
 
 /** Whether the key of an upload `u`, or one of its successors, is neither revoked nor expired. */
 const hasActiveKey = sql`exists (
-    with recursive later as (
-      select k.* from api_keys k where k.uuid = u.api_key_uuid
-      union select k.* from api_keys k join later on k.uuid = later.replaced_by_uuid
-    ) select 1 from later where revoked_at is null and (expires_at is null or expires_at > now()))`
+    select from api_keys began join api_keys later on ${isOrPrecedes("began", "later")}
+      where began.uuid = u.api_key_uuid and later.revoked_at is null and coalesce(later.expires_at, 'infinity') > now())`
 
 /** How long a claim holds without being renewed, in seconds. */
 export const claimSeconds = 30
@@ -111,9 +109,9 @@ export class Uploads extends Context.Service<
 
       const begin = Effect.fnUntraced(function* (upload: NewUpload, maxFileSize: number, quota: Quota) {
         const { apiKeyUuid, contentType, fileName, fileSize, fileUuid, numberOfParts, partSize, uuid } = upload
-        const insert = one(sql`${ownKeys(apiKeyUuid)}, held as (
-            select count(*) as uploads, coalesce(sum(file_size), 0) as bytes from upload_sessions
-            where api_key_uuid in (select uuid from own) and status = 'open' and expires_at > now()
+        const insert = one(sql`with held as (
+            select count(*) as uploads, coalesce(sum(u.file_size), 0) as bytes from ${ownUploads(apiKeyUuid)}
+            where u.share_uuid = ${quota.share}::uuid and u.status = 'open' and u.expires_at > now()
           ), u as (
             insert into upload_sessions
               (uuid, api_key_uuid, share_uuid, file_uuid, file_name, file_size, content_type, sha256, part_size, number_of_parts)
@@ -140,8 +138,7 @@ export class Uploads extends Context.Service<
         begin,
         started: (uuid, storageId) => execute(sql`storage_id = ${storageId} where uuid = ${uuid}`),
         find: (uuid, apiKeyUuid) =>
-          one(sql`${ownKeys(apiKeyUuid)} select ${json} from upload_sessions u
-            where u.uuid = ${uuid}::uuid and u.api_key_uuid in (select uuid from own)`),
+          one(sql`select ${json} from ${ownUploads(apiKeyUuid)} where u.uuid = ${uuid}::uuid`),
         keyOf: (storageId) =>
           cheap(
             (client) => client<{ readonly uuid: ApiKeyId; readonly isActive: boolean }>`

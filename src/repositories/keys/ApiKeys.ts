@@ -10,6 +10,7 @@ import {
   type UnauthorizedError
 } from "../../domain/keys/ApiKey.ts"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
+import { uuidPattern } from "../../domain/schema/UuidPattern.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import type { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { deleted, type Written } from "../../domain/write/Written.ts"
@@ -69,6 +70,7 @@ export class ApiKeys extends Context.Service<
     Effect.gen(function* () {
       const { keys, pooled } = yield* Sql
       const reads = yield* Reads.make({ table: "api_keys", record: ApiKey, notFound: ApiKeyNotFoundError })
+      const weighted = [...(yield* Settings).KEY_WEIGHTS.keys()].filter((uuid) => uuidPattern.test(uuid))
 
       const findByUuid = (uuid: ApiKeyId) =>
         Effect.flatMap(
@@ -105,7 +107,7 @@ export class ApiKeys extends Context.Service<
       return traced(ApiKeys, {
         get: reads.get,
         list: reads.list,
-        ...KeyLookups.make(keys, [...(yield* Settings).KEY_WEIGHTS.keys()]),
+        ...KeyLookups.make(keys, weighted),
         findByUuid,
         insert: (key) => Effect.flatMap(Writes.insert(pooled, key), created),
         insertFirst: (key) => Effect.flatMap(Writes.insertFirst(pooled, key), createdOption),

@@ -5,6 +5,7 @@ import type { Permission } from "../../domain/keys/Permission.ts"
 import { RateLimitExceededError } from "../../domain/write/RequestErrors.ts"
 import * as FairPermits from "../../sql/connections/FairPermits.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
+import { firstOf, isOrPrecedes } from "./KeyLines.ts"
 
 /**
  * What validates a secret; expiry is by the database's clock. The permissions are not in it: reading them takes time,
@@ -49,12 +50,18 @@ const isEarly = sql`coalesce((
   ) select count(*) <= ${maxOwnShares + 1}::int and bool_or(uuid = k.uuid)
     from (select uuid from family limit ${maxOwnShares + 2}::int) oldest_and_first), false)`
 
-/** How many predecessors, and how many creators, may be between a key and the one in whose share it counts. */
-const maxPredecessors = 100
+/** How many creators may be between a key and the one in whose share it counts. */
 const maxCreators = 20
 
 /** The share of all keys that are further from the one in whose share they would count. */
 const farShare = "00000000-0000-0000-0000-000000000000"
+
+/** The first key of the line of rotations that a key is in, or the last of its predecessors that has a weight of its own. */
+const ownerOf = (uuid: Fragment, weighted: ReadonlyArray<string>): Fragment => sql`(
+  select coalesce(
+    (select w.uuid from api_keys w where w.uuid = any (${weighted}::uuid[]) and ${isOrPrecedes("w", "own")}
+      order by w.rotations desc limit 1), ${firstOf("own")})
+  from api_keys own where own.uuid = ${uuid})`
 
 /**
  * The key in whose share a key counts. A successor by rotation counts in that of its predecessor; a key that is none of the first
@@ -62,21 +69,15 @@ const farShare = "00000000-0000-0000-0000-000000000000"
  * its own in its own.
  */
 const shareOf = (uuid: string, weighted: ReadonlyArray<string>): Fragment => sql`(
-  with recursive chain (uuid, predecessors, creators) as (
-    select ${uuid}::uuid, 0, 0
+  with recursive chain (uuid, creators) as (
+    select ${ownerOf(sql`${uuid}::uuid`, weighted)}, 0
     union all
-    select ancestor.uuid, chain.predecessors + 1 - is_creator, chain.creators + is_creator from chain, lateral (
-      select uuid, 0 as is_creator from api_keys where replaced_by_uuid = chain.uuid
-      union all
-      select k.created_by_key_uuid, 1 from api_keys k
-        where k.uuid = chain.uuid and k.created_by_key_uuid is not null and not ${isEarly}
-      limit 1
-    ) ancestor
-    where chain.predecessors <= ${maxPredecessors}::int and chain.creators <= ${maxCreators}::int
-      and not chain.uuid::text = any (${weighted}::text[])
-  ) select case when predecessors <= ${maxPredecessors}::int and creators <= ${maxCreators}::int then uuid::text
-      else ${farShare}::text end
-    from chain order by predecessors + creators desc limit 1)`
+    select ${ownerOf(sql`k.created_by_key_uuid`, weighted)}, chain.creators + 1
+      from chain join api_keys k on k.uuid = chain.uuid
+      where k.created_by_key_uuid is not null and not ${isEarly}
+        and chain.creators <= ${maxCreators}::int and k.uuid <> all (${weighted}::uuid[])
+  ) select case when creators <= ${maxCreators}::int then uuid::text else ${farShare}::text end
+    from chain order by creators desc limit 1)`
 
 /** How many lookups of ids that may be made up run at once; others would wait behind them on the connection. */
 const maxNewLookups = 8

@@ -32,6 +32,11 @@ export default Effect.gen(function* () {
     create trigger replaced before update of replaced_by_uuid on api_keys for each row
       when (old.replaced_by_uuid is null and new.replaced_by_uuid is not null) execute function waypost_key_replaced()`
 
+  // Whether a key of a line is active is read off the index, however many of them have ended.
+  yield* sql`
+    create index api_keys_active on api_keys (coalesce(first_uuid, uuid), coalesce(expires_at, 'infinity'))
+      where revoked_at is null`
+
   yield* sql`
     with recursive line (uuid, successor, first, rotations) as (
       select k.uuid, k.replaced_by_uuid, k.uuid, 0 from api_keys k

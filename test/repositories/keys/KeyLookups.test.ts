@@ -111,55 +111,86 @@ const uuidIn = (family: Family, key: number) => {
   return `0198d9e4-${tree.padStart(4, "0")}-7000-8000-${String(key).padStart(12, "0")}` as ApiKeyId
 }
 
-const rowsIn = (family: Family) =>
-  Array.from({ length: family.count }, (_, key) => {
-    const { creator, expires, successor } = family.keyOf(key)
+const rowsIn = (family: Family) => {
+  const keys = Array.from({ length: family.count }, (_, key) => family.keyOf(key))
+  /** The predecessors of a key, the first one last. */
+  const predecessorsOf = (key: number): ReadonlyArray<number> => {
+    const predecessor = keys.findIndex(({ successor }) => successor === key)
+    return predecessor === -1 ? [] : [predecessor, ...predecessorsOf(predecessor)]
+  }
+  return keys.map(({ creator, expires, successor }, key) => {
     const uuid = uuidIn(family, key)
+    const predecessors = predecessorsOf(key)
     return {
       uuid,
       created_by_key_uuid: creator === undefined ? null : uuidIn(family, creator),
       replaced_by_uuid: successor === undefined ? null : uuidIn(family, successor),
+      first_uuid: predecessors.length === 0 ? null : uuidIn(family, predecessors.at(-1)!),
+      rotations: predecessors.length,
       expires_at: expires === true ? "2099-01-01T00:00:00Z" : null
     }
   })
+}
 
 const related = ApiKeys.layer.pipe(
   Layer.provideMerge(
     filled([
       `insert into api_keys
-          (uuid, id, prefix, secret_hash, name, permissions, created_by_key_uuid, replaced_by_uuid, expires_at)
+          (uuid, id, prefix, secret_hash, name, permissions, created_by_key_uuid, replaced_by_uuid, first_uuid, rotations, expires_at)
         select uuid, uuid::text, 'wp_' || uuid, sha256(uuid::text::bytea), 'Key', '{create:api-keys}', created_by_key_uuid,
-          replaced_by_uuid, expires_at
+          replaced_by_uuid, first_uuid, rotations, expires_at
         from jsonb_to_recordset('${JSON.stringify([...families, line, rotated].flatMap(rowsIn))}')
-          as key (uuid uuid, created_by_key_uuid uuid, replaced_by_uuid uuid, expires_at timestamptz)`
+          as key (uuid uuid, created_by_key_uuid uuid, replaced_by_uuid uuid, first_uuid uuid, rotations int, expires_at timestamptz)`
     ])
-  ),
-  Layer.provide(settings())
+  )
 )
 
-layer(related, { excludeTestServices: true })("the shares of keys that create keys", (it) => {
-  it.effect.each(families)(
-    "of $name the first twenty have shares of their own, and the others that of their creator",
-    (family) =>
-      Effect.gen(function* () {
-        const keys = yield* ApiKeys
-        for (let key = 0; key < family.count; key++) {
-          const { share } = yield* keys.calling(uuidIn(family, key))
-          assert.strictEqual(share, uuidIn(family, family.shareOf(key)), `${key}`)
-        }
-      })
+/** One key of a line of rotations has a weight; the other text is no uuid. */
+const weights = settings({ KEY_WEIGHTS: `${uuidIn(rotated, 60)}=2,${"-".repeat(36)}=3` })
+
+const sharesOf = (family: Family, ...numbers: ReadonlyArray<number>) =>
+  Effect.flatMap(ApiKeys, (keys) =>
+    Effect.forEach(numbers, (key) => Effect.map(keys.calling(uuidIn(family, key)), ({ share }) => share))
   )
 
-  it.effect("a key has the share of its hundredth predecessor, and keys that are further away have one together", () =>
+layer(Layer.provide(related, settings()), { excludeTestServices: true })(
+  "the shares of keys that create keys",
+  (it) => {
+    it.effect.each(families)(
+      "of $name the first twenty have shares of their own, and the others that of their creator",
+      (family) =>
+        Effect.gen(function* () {
+          const keys = yield* ApiKeys
+          for (let key = 0; key < family.count; key++) {
+            const { share } = yield* keys.calling(uuidIn(family, key))
+            assert.strictEqual(share, uuidIn(family, family.shareOf(key)), `${key}`)
+          }
+        })
+    )
+
+    it.effect("a key has the share of the first of its predecessors, however many there are", () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual([...new Set(yield* sharesOf(rotated, 0, 1, 50, 100, 101, 149))], [uuidIn(rotated, 0)])
+      })
+    )
+
+    it.effect("keys with more than twenty creators that have no shares of their own have one together", () =>
+      Effect.gen(function* () {
+        const far = new Set(yield* sharesOf(line, 41, 50, 59))
+        assert.strictEqual(far.size, 1)
+        assert.notInclude([...far], uuidIn(line, 20))
+      })
+    )
+  }
+)
+
+layer(Layer.provide(related, weights), { excludeTestServices: true })("the share of a key with a weight", (it) => {
+  it.effect("is its own and that of its successors, and not that of its predecessors", () =>
     Effect.gen(function* () {
-      const keys = yield* ApiKeys
-      const sharesOf = (family: Family, ...numbers: ReadonlyArray<number>) =>
-        Effect.forEach(numbers, (key) => Effect.map(keys.calling(uuidIn(family, key)), ({ share }) => share))
-      const near = yield* sharesOf(rotated, 0, 1, 50, 100)
-      assert.deepStrictEqual([...new Set(near)], [uuidIn(rotated, 0)])
-      const far = [...(yield* sharesOf(rotated, 101, 120, 149)), ...(yield* sharesOf(line, 41, 59))]
-      assert.strictEqual(new Set(far).size, 1)
-      assert.notInclude(near, far[0])
+      assert.deepStrictEqual(
+        yield* sharesOf(rotated, 0, 59, 60, 61, 149),
+        [0, 0, 60, 60, 60].map((key) => uuidIn(rotated, key))
+      )
     })
   )
 })
