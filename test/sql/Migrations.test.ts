@@ -238,7 +238,7 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
           const [newest] = yield* sql<{ readonly after: object }>`
           select after from pending_changes where action = 'updated' order by id desc limit 1`
           const logged = yield* sql`
-          select from pending_changes where coalesce(before, '{}') || coalesce(after, '{}') ?| '{first_uuid,rotations}'`
+          select from pending_changes where coalesce(before, '{}') || coalesce(after, '{}') ?| '{first_uuid,rotations,was_expiring}'`
           return { expected, lines, logged, newest }
         }).pipe(Effect.provide(PgClient.layer({ ...(yield* empty), maxConnections: 1 })))
         assert.deepStrictEqual(

@@ -28,7 +28,7 @@ export interface EndedKey {
 const maxOwnShares = 20
 
 /** Whether the keys that `c` creates may have shares of their own: it does not expire, or does only because it was replaced. */
-const isLasting = sql`(c.expires_at is null or c.replaced_by_uuid is not null)`
+const isLasting = sql`(not c.was_expiring and (c.expires_at is null or c.replaced_by_uuid is not null))`
 
 /**
  * Whether the key `k`, which has a creator, is one of the first that descend from the oldest of its creators. The keys of an

@@ -2,13 +2,16 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /** The columns of a key that the log leaves out. */
-const unlogged = "{id,secret_hash,last_used_at,first_uuid,rotations}"
+const unlogged = "{id,secret_hash,last_used_at,first_uuid,rotations,was_expiring}"
 
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   // The first key of the line of rotations that a key is in, null for the first one itself, and how many rotations are between them.
   yield* sql`alter table api_keys add column first_uuid uuid, add column rotations int not null default 0`
+
+  // Whether a key had an expiry of its own when it was replaced. Of keys that were replaced before, it is not known.
+  yield* sql`alter table api_keys add column was_expiring boolean not null default false`
 
   // As before, but without the new columns.
   for (const [event, rows] of [
@@ -24,6 +27,7 @@ export default Effect.gen(function* () {
   yield* sql.unsafe(`
     create function waypost_key_replaced() returns trigger language plpgsql as $$
     begin
+      new.was_expiring := old.expires_at is not null;
       update api_keys set first_uuid = coalesce(new.first_uuid, new.uuid), rotations = new.rotations + 1
         where uuid = new.replaced_by_uuid;
       return new;

@@ -42,7 +42,7 @@ const restored = Effect.fnUntraced(function* (source: string) {
 
 /** Columns that migrations after the first one of the log add to tables before it. */
 const laterColumns: Readonly<Record<string, ReadonlyArray<string>>> = {
-  api_keys: ["first_uuid", "rotations"],
+  api_keys: ["first_uuid", "rotations", "was_expiring"],
   files: ["rendered_at"],
   locations: ["status", "timezone", "opening_hours", "special_hours"],
   post_language: ["locale"]

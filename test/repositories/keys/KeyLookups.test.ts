@@ -1,8 +1,9 @@
 import { assert, layer } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer } from "effect"
+import { Deferred, Effect, Fiber, Layer, Option } from "effect"
 import type { ApiKeyId } from "../../../src/domain/keys/ApiKey.ts"
 import { CurrentShare } from "../../../src/domain/keys/Share.ts"
 import { ApiKeys } from "../../../src/repositories/keys/ApiKeys.ts"
+import type { NewKey } from "../../../src/repositories/keys/ApiKeyWrites.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import * as Postgres from "../../support/Postgres.ts"
 import { settings } from "../../support/TestServer.ts"
@@ -191,6 +192,42 @@ layer(Layer.provide(related, weights), { excludeTestServices: true })("the share
         yield* sharesOf(rotated, 0, 59, 60, 61, 149),
         [0, 0, 60, 60, 60].map((key) => uuidIn(rotated, key))
       )
+    })
+  )
+})
+
+const newKey = (id: string, change: Partial<NewKey> = {}): NewKey => ({
+  id,
+  prefix: `wp_${id}`,
+  secretHash: new Uint8Array(32),
+  name: id,
+  permissions: ["create:api-keys"],
+  expiresAt: undefined,
+  createdBy: undefined,
+  ...change
+})
+
+layer(services, { excludeTestServices: true })("the shares of keys of an expiring key", (it) => {
+  it.effect("do not change when that key is rotated, and those of other keys do not either", () =>
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const insert = (id: string, createdBy?: ApiKeyId, change: Partial<NewKey> = {}) =>
+        Effect.map(keys.insert(newKey(id, { createdBy, ...change })), ({ uuid }) => uuid)
+      const shares = (made: ReadonlyArray<ApiKeyId>) =>
+        Effect.forEach(made, (uuid) => Effect.map(keys.calling(uuid), ({ share }) => share))
+      const root = yield* insert("root")
+      const expiring = yield* insert("expiring", root, { expiresAt: "2999-01-01T00:00:00.000Z" })
+      const its = yield* Effect.forEach(Array.from({ length: 20 }), (_, index) => insert(`its-${index}`, expiring))
+      const others = yield* Effect.forEach(Array.from({ length: 19 }), (_, index) => insert(`other-${index}`, root))
+      const made = [...its, ...others]
+      const before = yield* shares(made)
+      assert.deepStrictEqual(before, [...its.map(() => expiring), ...others])
+      const successor = Option.getOrThrow(
+        yield* keys.replace(expiring, 60, newKey("successor", { createdBy: expiring }))
+      )
+      assert.deepStrictEqual(yield* shares(made), before)
+      const later = [yield* insert("of-the-successor", successor.uuid), yield* insert("of-the-old-key", expiring)]
+      assert.deepStrictEqual(yield* shares([successor.uuid, ...later]), [expiring, expiring, expiring])
     })
   )
 })

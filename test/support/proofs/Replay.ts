@@ -59,7 +59,7 @@ const records = [
   ),
   // A revoked key is deleted.
   `select 'apiKey ' || uuid, key, value from (
-    select t.uuid, to_jsonb(t) - '{id,secret_hash,last_used_at,first_uuid,rotations}'::text[] as state
+    select t.uuid, to_jsonb(t) - '{id,secret_hash,last_used_at,first_uuid,rotations,was_expiring}'::text[] as state
       from api_keys t where revoked_at is null
   ) states, jsonb_each(state)`
 ].join(" union all ")
