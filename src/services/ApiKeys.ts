@@ -17,8 +17,8 @@ import type { Permission } from "../domain/keys/Permission.ts"
 import type { Precondition } from "../domain/query/Precondition.ts"
 import * as Written from "../domain/write/Written.ts"
 import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
-import { ApiKeys as Repository, type StoredCreated } from "../repositories/keys/ApiKeys.ts"
-import type { NewKey } from "../repositories/keys/ApiKeyWrites.ts"
+import { ApiKeys as Repository } from "../repositories/keys/ApiKeys.ts"
+import type { NewKey, StoredCreated } from "../repositories/keys/ApiKeyWrites.ts"
 import * as Authentication from "./Authentication.ts"
 
 type WrittenKey = Written.WrittenWith<"apiKeys", ApiKeyId, ApiKeyCreated>

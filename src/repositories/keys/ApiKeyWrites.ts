@@ -1,10 +1,10 @@
-import { Effect } from "effect"
+import { Effect, Option, Schema, Struct } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
-import { ApiKeyId, UnauthorizedError } from "../../domain/keys/ApiKey.ts"
+import { ApiKeyCreated, ApiKeyId, UnauthorizedError } from "../../domain/keys/ApiKey.ts"
 import type { Permission } from "../../domain/keys/Permission.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
-import { timestampJson } from "../../sql/Columns.ts"
+import { columnsOf, jsonOf, timestampJson } from "../../sql/Columns.ts"
 import { sql } from "../../sql/Fragment.ts"
 import { transaction } from "../../sql/Transactions.ts"
 
@@ -19,6 +19,12 @@ export interface NewKey {
   readonly expiresAt: string | undefined
   readonly createdBy: ApiKeyId | undefined
 }
+
+/** A key that was stored, without its secret. */
+const Stored = Schema.Struct(Struct.omit(ApiKeyCreated.fields, ["key"]))
+export type StoredCreated = typeof Stored.Type
+const storedJson = jsonOf(columnsOf(Stored))
+const decodeStored = Schema.decodeUnknownEffect(Schema.fromJsonString(Stored))
 
 /** The state of a key that is locked. */
 interface LockedKey {
@@ -50,15 +56,17 @@ const checkCreator = (keys: ReadonlyArray<LockedKey>, uuid: ApiKeyId) => {
   return creator.expired ? Effect.fail(UnauthorizedError.of("expired")) : Effect.succeed(creator)
 }
 
+/** Inserts a key and returns it: a read after the commit could fail, and the only copy of the secret would be lost. */
 const insertRow = Effect.fnUntraced(function* (client: SqlClient.SqlClient, key: NewKey) {
   const uuid = ApiKeyId.make(SecureRandom.uuidV7Unsafe())
   const { createdBy = null, expiresAt = null, id, name, permissions, prefix, secretHash } = key
-  yield* client`
-    insert into api_keys (uuid, id, prefix, secret_hash, name, permissions, expires_at, created_by_key_uuid)
+  const [row] = yield* client<{ readonly json: string }>`
+    insert into api_keys as t (uuid, id, prefix, secret_hash, name, permissions, expires_at, created_by_key_uuid)
       values (${uuid}, ${id}, ${prefix}, ${secretHash}, ${name}, ${permissions},
         least(${expiresAt}::timestamptz, (select expires_at from api_keys where uuid = ${createdBy}::uuid)),
-        ${createdBy}::uuid)`
-  return uuid
+        ${createdBy}::uuid)
+      returning ${storedJson} as json`
+  return yield* Effect.orDie(decodeStored(row!.json))
 })
 
 export const insert = Effect.fnUntraced(
@@ -78,7 +86,7 @@ export const insertFirst = Effect.fnUntraced(
   function* (client: SqlClient.SqlClient, key: NewKey) {
     yield* excludeWrites(client)
     const existing = yield* client`select 1 from api_keys limit 1`
-    return existing.length > 0 ? undefined : yield* insertRow(client, key)
+    return existing.length > 0 ? Option.none() : Option.some(yield* insertRow(client, key))
   },
   (write, client) => transaction(client, write)
 )
@@ -90,12 +98,12 @@ export const replace = Effect.fnUntraced(
     const locked = yield* lockKeys(client, createdBy === undefined ? [old] : [old, createdBy])
     if (createdBy !== undefined) yield* checkCreator(locked, createdBy)
     const isActive = locked.some((key) => key.uuid === old && !key.replaced && !key.revoked && !key.expired)
-    if (!isActive) return undefined
-    const uuid = yield* insertRow(client, successor)
+    if (!isActive) return Option.none()
+    const stored = yield* insertRow(client, successor)
     yield* client`
-      update api_keys set replaced_by_uuid = ${uuid}::uuid,
+      update api_keys set replaced_by_uuid = ${stored.uuid}::uuid,
         expires_at = least(expires_at, now() + make_interval(secs => ${overlapSeconds}::float8)) where uuid = ${old}::uuid`
-    return uuid
+    return Option.some(stored)
   },
   (write, client) => transaction(client, write)
 )

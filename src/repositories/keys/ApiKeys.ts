@@ -3,7 +3,6 @@ import type { Selection } from "../../domain/query/Selection.ts"
 import type { SqlClient } from "effect/sql"
 import {
   ApiKey,
-  type ApiKeyCreated,
   type ApiKeyId,
   ApiKeyNotFoundError,
   type CallingKey,
@@ -28,9 +27,6 @@ export interface RevokedKey extends Written<"apiKeys", ApiKeyId> {
   readonly ids: ReadonlyArray<string>
 }
 
-/** The row of a key without its secret. */
-export type StoredCreated = Omit<ApiKeyCreated, "key">
-
 /** The keys, in PostgreSQL. */
 export class ApiKeys extends Context.Service<
   ApiKeys,
@@ -46,9 +42,9 @@ export class ApiKeys extends Context.Service<
     ended(uuids: ReadonlyArray<ApiKeyId>): Effect.Effect<ReadonlyArray<KeyLookups.EndedKey>>
     findByUuid(uuid: ApiKeyId): Effect.Effect<Option.Option<ApiKey>>
     /** The key expires with its creator at the latest; a later expiry is an error. */
-    insert(key: Writes.NewKey): Effect.Effect<StoredCreated, UnauthorizedError | InvalidRequestError>
+    insert(key: Writes.NewKey): Effect.Effect<Writes.StoredCreated, UnauthorizedError | InvalidRequestError>
     /** Stores the key only if there is none yet; several processes may ask at once. */
-    insertFirst(key: Writes.NewKey): Effect.Effect<Option.Option<StoredCreated>>
+    insertFirst(key: Writes.NewKey): Effect.Effect<Option.Option<Writes.StoredCreated>>
     /**
      * Stores the successor and ends the old key after the overlap, unless the old one is no longer active. The successor
      * expires with its creator at the latest.
@@ -57,7 +53,7 @@ export class ApiKeys extends Context.Service<
       old: ApiKeyId,
       overlapSeconds: number,
       successor: Writes.NewKey
-    ): Effect.Effect<Option.Option<StoredCreated>, UnauthorizedError>
+    ): Effect.Effect<Option.Option<Writes.StoredCreated>, UnauthorizedError>
     revoke(uuid: ApiKeyId, precondition: Precondition): Effect.Effect<RevokedKey, ApiKeyNotFoundError>
     /** Revokes a key and every key that it created, transitively, in parts that are committed one after another. */
     revokeAll(uuid: ApiKeyId, precondition: Precondition): Effect.Effect<RevokedKey, ApiKeyNotFoundError>
@@ -80,9 +76,6 @@ export class ApiKeys extends Context.Service<
             onSome: (json) => Effect.asSome(Effect.orDie(decode(json)))
           })
         )
-      const created = (uuid: ApiKeyId) => Effect.map(findByUuid(uuid), Option.getOrThrow)
-      const createdOption = (uuid: ApiKeyId | undefined) =>
-        uuid === undefined ? Effect.succeedNone : Effect.asSome(created(uuid))
 
       const revoke = Effect.fnUntraced(function* (uuid: ApiKeyId, precondition: Precondition) {
         const statement = pooled<{ readonly id: string; readonly changed: boolean }>`
@@ -109,10 +102,9 @@ export class ApiKeys extends Context.Service<
         list: reads.list,
         ...KeyLookups.make(keys, weighted),
         findByUuid,
-        insert: (key) => Effect.flatMap(Writes.insert(pooled, key), created),
-        insertFirst: (key) => Effect.flatMap(Writes.insertFirst(pooled, key), createdOption),
-        replace: (old, overlapSeconds, successor) =>
-          Effect.flatMap(Writes.replace(pooled, old, overlapSeconds, successor), createdOption),
+        insert: (key) => Writes.insert(pooled, key),
+        insertFirst: (key) => Writes.insertFirst(pooled, key),
+        replace: (old, overlapSeconds, successor) => Writes.replace(pooled, old, overlapSeconds, successor),
         revoke,
         revokeAll,
         touch: (uuids) => touchRows(pooled, uuids)

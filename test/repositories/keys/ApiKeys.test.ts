@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Option } from "effect"
+import { DateTime, Effect, Layer, Option } from "effect"
 import type { ApiKeyId } from "../../../src/domain/keys/ApiKey.ts"
 import { sortable } from "../../../src/domain/keys/ApiKey.ts"
 import type { Permission } from "../../../src/domain/keys/Permission.ts"
@@ -39,6 +39,44 @@ const stateOf = (id: string) =>
   Effect.flatMap(ApiKeys, (keys) =>
     Effect.map(keys.findById(id), (found) => Option.map(found, ({ expired, revoked }) => ({ expired, revoked })))
   )
+
+/** The repository, whose reads outside of a transaction fail. */
+const withoutReads = ApiKeys.layer.pipe(
+  Layer.provide(
+    Layer.effect(
+      Sql,
+      Effect.map(Sql, (sql) => Sql.of({ ...sql, cheap: () => Effect.die("No connection for a read") }))
+    )
+  ),
+  Layer.provideMerge(Postgres.sql),
+  Layer.provide(settings())
+)
+
+layer(withoutReads, { excludeTestServices: true })("repository of API keys without reads", (it) => {
+  it.effect("a key that is stored is returned, and nothing is read after the commit", () =>
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const first = Option.getOrThrow(yield* keys.insertFirst(newKey()))
+      const key = newKey({ expiresAt: "2999-01-01T00:00:00.000Z", createdBy: first.uuid })
+      const { createdAt, ...stored } = yield* keys.insert(key)
+      assert.closeTo(seconds(DateTime.formatIso(createdAt)), 0, 5)
+      assert.deepStrictEqual(
+        { ...stored, expiresAt: DateTime.formatIso(stored.expiresAt!) },
+        {
+          uuid: stored.uuid,
+          name: key.name,
+          prefix: key.prefix,
+          permissions: key.permissions,
+          expiresAt: key.expiresAt!
+        }
+      )
+      const successor = newKey()
+      const replaced = Option.getOrThrow(yield* keys.replace(stored.uuid, 60, successor))
+      assert.deepInclude(replaced, { name: successor.name, prefix: successor.prefix })
+      assert.notProperty(replaced, "expiresAt")
+    })
+  )
+})
 
 layer(services, { excludeTestServices: true })("repository of API keys", (it) => {
   it.effect("of concurrent requests for the first key exactly one creates it", () =>
