@@ -128,6 +128,37 @@ layer(listening({ KEY_SHARE: "0.01", LOCALES: "en,nl" }), live)("a share of fewe
       }
     })
   )
+
+  it.effect(
+    "a key whose share of unread bytes is used up gets the answers to its writes, and 429 for large reads",
+    () =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const { fullKey, port, send } = yield* Wire
+          const created = yield* send("POST", "/v1/posts", { body: JSON.stringify(largePost) })
+          const path = `/v1/posts/${created.body.data.uuid}`
+          const socket = yield* Effect.acquireRelease(
+            Effect.sync(() => connect(port, "127.0.0.1").on("error", () => undefined)),
+            (socket) => Effect.sync(() => socket.destroy())
+          )
+          // The second answer is not sent before the first, a stream, has ended.
+          for (const asked of ["/v1/events/stream", path])
+            socket.write(`GET ${asked} HTTP/1.1\r\nHost: waypost.test\r\nAuthorization: ${fullKey}\r\n\r\n`)
+          const rejected = yield* until(send("GET", path), ({ status }) => status === 429)
+          assert.include(rejected.body.message, "have not read")
+          const operations = Array.from({ length: 300 }, (_, index) => ({
+            op: "create",
+            data: { name: "Branch", identifier: `unread-${index}` }
+          }))
+          const written = yield* send("POST", "/v1/locations/bulk", { body: JSON.stringify({ operations }) })
+          assert.deepStrictEqual([written.status, written.body.counts], [200, { 201: 300 }])
+          assert.isAbove(Number(written.headers["content-length"]), 16 * 1024)
+          socket.destroy()
+          const read = yield* until(send("GET", path), ({ status }) => status === 200)
+          assert.strictEqual(read.status, 200)
+        })
+      )
+  )
 })
 
 layer(listening({ RATE_LIMIT_PER_SECOND: "3" }), live)("rate limit", (it) => {

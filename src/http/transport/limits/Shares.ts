@@ -37,6 +37,8 @@ export class Shares extends Context.Service<
     readonly of: (id: string) => Share
     /** Takes an amount, or returns false if the share or the process would exceed its limit. */
     readonly take: (share: Share, resource: Resource, amount?: number) => boolean
+    /** Takes an amount, also one that exceeds the limits. */
+    readonly add: (share: Share, resource: Resource, amount: number) => void
     readonly release: (share: Share, resource: Resource, amount?: number) => void
     /** Waits until a request of a share may begin; requests of a share with many in flight take turns. */
     readonly turn: (share: Share) => Effect.Effect<void>
@@ -82,6 +84,11 @@ export class Shares extends Context.Service<
 
       const turn = Turns.make()
 
+      const add = ({ id }: Share, resource: Resource, amount: number) => {
+        tallyOf(id).used[resource] += amount
+        used[resource] += amount
+      }
+
       return Shares.of({
         of: tallyOf,
         turn: (share) => turn(share, tallyOf(share.id).used.requests),
@@ -96,14 +103,11 @@ export class Shares extends Context.Service<
           // The places of `InFlight` limit the requests of the process.
           const isFull = resource !== "requests" && exceeds(used[resource], limits[resource])
           if (isFull || exceeds(tally.used[resource], max)) return false
-          tally.used[resource] += amount
-          used[resource] += amount
+          add(tally, resource, amount)
           return true
         },
-        release: ({ id }, resource, amount = 1) => {
-          tallyOf(id).used[resource] -= amount
-          used[resource] -= amount
-        }
+        add,
+        release: (share, resource, amount = 1) => add(share, resource, -amount)
       })
     })
   )

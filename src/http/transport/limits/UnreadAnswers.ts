@@ -7,10 +7,13 @@ import { RateLimitExceededError } from "../../../domain/write/RequestErrors.ts"
 import { toResponse } from "../Failures.ts"
 import { minUnreadBytes, Shares } from "./Shares.ts"
 
-/** Counts the bytes of an answer in the share of its key until the client has read them, or answers 429 in its place. */
+/**
+ * Counts the bytes of an answer in the share of its key until the client has read them. A read whose bytes exceed the share is answered
+ * 429; a write is done, and its answer says so.
+ */
 export const make = Effect.map(
   Shares,
-  ({ release, take }) =>
+  ({ add, release, take }) =>
     (
       request: HttpServerRequest.HttpServerRequest,
       share: Share | undefined,
@@ -20,7 +23,8 @@ export const make = Effect.map(
       const isSmall = body._tag !== "Uint8Array" || body.contentLength < minUnreadBytes
       if (isSmall || share === undefined || !(request.source instanceof IncomingMessage)) return answer
       const bytes = body.contentLength
-      if (!take(share, "unreadBytes", bytes)) return tooManyUnread()
+      if (request.method !== "GET" && request.method !== "HEAD") add(share, "unreadBytes", bytes)
+      else if (!take(share, "unreadBytes", bytes)) return tooManyUnread()
       const response = NodeHttpServerRequest.toServerResponse(request)
       const done = () => release(share, "unreadBytes", bytes)
       // The response of a client that has hung up has no further event.
