@@ -124,7 +124,10 @@ export class Locations extends Context.Service<
         eraseHistory: Effect.fnUntraced(
           function* (uuid, members) {
             const events = yield* Erasures.erasePaths(pooled, "location", uuid, members)
-            return events === 0 ? yield* LocationNotFoundError.of(uuid) : updated("locations", uuid, true)
+            if (events > 0) return updated("locations", uuid, true)
+            // The events of a location that exists may all have been pruned.
+            const existing = yield* pooled`select from locations where uuid = ${uuid}`
+            return existing.length > 0 ? updated("locations", uuid, false) : yield* LocationNotFoundError.of(uuid)
           },
           (erasure) => transaction(pooled, erasure)
         )

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { verify } from "../../../src/repositories/changes/Verification.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
-import { eventsAfter, eventsOf, shown } from "../../support/requests/LogRequests.ts"
+import { eventsAfter, eventsOf, sealed, shown } from "../../support/requests/LogRequests.ts"
 import * as Products from "../../support/requests/ProductRequests.ts"
 import { createPost } from "../../support/requests/PostRequests.ts"
 import { expectError, problemsOf, send, unknownUuid } from "../../support/requests/Requests.ts"
@@ -161,6 +161,21 @@ layer(TestServer.layer(), { excludeTestServices: true })("erasure", (it) => {
       assert.strictEqual(restored.status, 200, restored.text)
       const { editedAt: ____, ...now } = (yield* send("GET", path)).body.data
       assert.deepStrictEqual(now, expected)
+    })
+  )
+
+  it.effect("erase-history of a location whose events were all pruned succeeds, and changes nothing", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const location = yield* Products.createLocation({ name: "Bakery" })
+      const path = `/v1/locations/${location}/erase-history`
+      const prune = Effect.andThen(sealed, pooled`select waypost_prune(now() + interval '1 minute', 1000000)`)
+      yield* prune
+      const { events, value } = yield* eventsOf(send("POST", path, { body: { paths: ["name"] } }))
+      assert.deepStrictEqual([value.status, value.body.data, events], [200, { uuid: location }, []])
+      yield* send("DELETE", `/v1/locations/${location}`)
+      yield* prune
+      expectError(yield* send("POST", path, { body: { paths: ["name"] } }), 404, "LocationNotFoundError")
     })
   )
 
