@@ -105,7 +105,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("every write that is re
   )
 
   it.effect.each(rejections.map((one) => [`${one.operation.id} ${one.tag}`, one] as const))(
-    "%s has the same answer with an Idempotency-Key, which is kept if it is 400 or 409",
+    "%s has the same answer with an Idempotency-Key, which is kept if it is 409 or 400 because of a rule",
     ([, { operation, prepared, tag }]) =>
       Effect.gen(function* () {
         if (cannotRepeat(operation)) return
@@ -114,7 +114,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("every write that is re
         const first = yield* call(operation, asked, key)
         assert.strictEqual(first.body._tag, tag)
         const second = yield* call(operation, asked, key)
-        const isKept = first.status === 400 || first.status === 409
+        // A filter is decoded, in a plan by its handler.
+        const isKept = (first.status === 400 || first.status === 409) && tag !== "InvalidFilterError"
         assert.strictEqual(second.headers.get("idempotent-replayed"), isKept ? "true" : null)
         if (isKept) assert.strictEqual(second.text, first.text)
         else assert.deepStrictEqual(comparable(second), comparable(first))

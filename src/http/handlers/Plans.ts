@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, type Result, Stream } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Api } from "../../api/Api.ts"
 import { CurrentApiKey } from "../../api/Authorization.ts"
@@ -27,6 +27,9 @@ const permissionsOf = (entity: Entity, mode: PlanMode): ReadonlyArray<Permission
   `update:${entity}`,
   ...(mode === "full" ? [`delete:${entity}` as const] : [])
 ]
+
+/** What a request decodes to. An error ends it as a defect: with an `Idempotency-Key`, answers to typed errors are kept. */
+const decoded = <A, E>(result: Result.Result<A, E>) => Effect.orDie(Effect.fromResult(result))
 
 export const layer = HandlerGroup.group(
   Api,
@@ -64,8 +67,8 @@ export const layer = HandlerGroup.group(
     ) {
       const { filter, ignore = "", maxDeletes = 10, mode = "partial", resource: name } = query
       const { definition, demandsOf, fields, planned } = resources[name]
-      const conditions = filter === undefined ? [] : yield* Effect.fromResult(Filter.parse(fields, filter))
-      const ignored = yield* Effect.fromResult(IgnoredPaths.parse(definition.create, ignore))
+      const conditions = filter === undefined ? [] : yield* decoded(Filter.parse(fields, filter))
+      const ignored = yield* decoded(IgnoredPaths.parse(definition.create, ignore))
       yield* demand(...permissionsOf(name, mode))
       const mediaType = (request.headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase()
       const file = yield* Effect.fromOption(
@@ -85,7 +88,7 @@ export const layer = HandlerGroup.group(
           owner: key.share,
           requestId: yield* CurrentRequestId
         },
-        file,
+        { ...file, rows: Stream.orDie(file.rows) },
         {
           of: demandsOf,
           check: (permissions) => Effect.provideService(demand(...permissions), CurrentApiKey, key)

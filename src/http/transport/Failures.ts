@@ -2,6 +2,7 @@ import { Cause, Clock, Effect, Predicate, Schema } from "effect"
 import { HttpBody, HttpServerError, HttpServerResponse } from "effect/http"
 import { maxBodyBytes } from "../../api/Limits.ts"
 import { FileNotFoundError } from "../../domain/assets/File.ts"
+import { InvalidFilterError } from "../../domain/query/Filter.ts"
 import { maxBulkBytes } from "../../domain/write/Bulk.ts"
 import {
   InternalServerError,
@@ -21,9 +22,10 @@ import { fullDiskOf, isLocked, isTooSlow, isUnavailable } from "../../sql/SqlErr
  * client; unexpected ones are logged once under the request id and answered with a plain 500.
  */
 
-/** With the errors of routes outside the contract. */
+/** With the errors of routes outside the contract, and of a filter that a handler decodes. */
 const RouteError = Schema.Union([
   ...TransportError.members,
+  InvalidFilterError,
   FileNotFoundError,
   InvalidAddressError,
   RangeNotSatisfiableError

@@ -116,7 +116,7 @@ const successOf = (
 const responseOf = ({ body, headers, status }: KeptAnswer, more: Readonly<Record<string, string>>) =>
   HttpServerResponse.text(body, { status, contentType: "application/json", headers: { ...headers, ...more } })
 
-/** The statuses of rejections that are kept: what the records and their rules say. Those of decoding have no class here. */
+/** The statuses of rejections that are kept: what the records and their rules say. Those of decoding are defects, or have no class here. */
 const keptStatuses: ReadonlySet<number> = new Set([400, 409])
 
 /** The answer to a rejection, if it is kept. */

@@ -185,6 +185,26 @@ layer(TestServer.layer(), { excludeTestServices: true })("headers of writes", (i
       })
     )
 
+    it.effect("a plan whose filter, ignored paths or file does not decode leaves the key free", () =>
+      Effect.gen(function* () {
+        for (const [query, raw, type, tag] of [
+          ["&filter=nothing:equals:a", "[]", "application/json", "InvalidFilterError"],
+          ["&ignore=nothing", "[]", "application/json", "InvalidRequestError"],
+          ["", "{", "application/json", "InvalidRequestError"],
+          ["", "identifier,nothing\n", "text/csv", "InvalidRequestError"]
+        ] as const) {
+          const headers = { "idempotency-key": unique("plan") }
+          const plan = (query: string, raw: string, type: string) =>
+            send("POST", `/v1/plans?resource=locations${query}`, { raw, headers: { ...headers, "content-type": type } })
+          expectError(yield* plan(query, raw, type), 400, tag)
+          const corrected = yield* plan("", "[]", "application/json")
+          assert.strictEqual(corrected.status, 201, corrected.text)
+          const again = yield* plan("", "[]", "application/json")
+          assert.deepStrictEqual([again.text, again.headers.get("idempotent-replayed")], [corrected.text, "true"])
+        }
+      })
+    )
+
     it.effect("a write that is repeated has one event, with the first request", () =>
       Effect.gen(function* () {
         const { pooled } = yield* Sql
