@@ -18,7 +18,7 @@ export interface Taken {
   readonly secrets: ReadonlyArray<string>
   /** The attempts before. */
   readonly attempts: number
-  /** None if the event was pruned meanwhile. */
+  /** None if the event was pruned, or is of no type that the webhook receives now. */
   readonly event: StoredEvent | null
 }
 
@@ -84,7 +84,9 @@ export class DeliveryQueue extends Context.Service<
       )
       const take = run(client<Taken>`
         select t.id::float8 as id, t.webhook_uuid as webhook, w.url, ${signing(sql`w.uuid`)} as secrets, t.attempts,
-            (select row_to_json(stored) from (select ${members} from events e where e.position = t.position) stored) as event
+            (select row_to_json(stored) from (
+              select ${members} from events e where e.position = t.position and waypost_selects(w.types, e.type, e.action)
+            ) stored) as event
           from waypost_take_deliveries(${lease}::interval) t join webhooks w on w.uuid = t.webhook_uuid`)
       const backlog = Effect.map(
         Effect.orDie(client<Backlog>`

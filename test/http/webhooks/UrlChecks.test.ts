@@ -1,8 +1,12 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { expectError, send } from "../../support/requests/Requests.ts"
-import { createWebhook, path, readWebhook } from "../../support/requests/WebhookRequests.ts"
+import { Sql } from "../../../src/sql/Sql.ts"
+import { status } from "../../support/Receiver.ts"
+import { createProduct } from "../../support/requests/ProductRequests.ts"
+import { create, expectError, send } from "../../support/requests/Requests.ts"
+import { createWebhook, deliveriesOf, path, readWebhook, receiver } from "../../support/requests/WebhookRequests.ts"
 import * as TestServer from "../../support/TestServer.ts"
+import { eventually } from "../../support/Until.ts"
 
 const url = "https://first.example"
 const moved = "https://moved.example"
@@ -44,6 +48,40 @@ layer(TestServer.layer({}, lookup), { excludeTestServices: true })("checks of a 
       ])
       assert.strictEqual(answer.status, 200, answer.text)
       assert.deepStrictEqual([webhook.url, webhook.types, webhook.description], [moved, ["product.created"], "Shop"])
+    })
+  )
+
+  it.effect("a key that narrows the types and moves the webhook receives no waiting event that it may not read", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const [first, second] = [yield* receiver, yield* receiver]
+      first.answer = status(500)
+      const { uuid } = yield* createWebhook({ url: first.url, types: ["*"] })
+      const location = yield* create()
+      yield* eventually("an attempt fails", deliveriesOf(uuid, "?state=failed"), (list) =>
+        list.some(({ eventType }: { eventType: string }) => eventType === "location.created")
+      )
+      const { key } = yield* TestServer.TestServer
+      const by = yield* key(["update:webhooks", "read:products"])
+      const body = { url: second.url, types: ["product.*"] }
+      const answer = yield* send("PATCH", `${path}/${uuid}`, { body, key: by })
+      assert.strictEqual(answer.status, 200, answer.text)
+      const product = yield* createProduct()
+      yield* pooled`select waypost_seal_all()`
+      const queue = Effect.andThen(
+        pooled`update webhook_queue set due_at = now() where taken_until is null`,
+        pooled`select from webhook_queue where webhook_uuid = ${uuid}`
+      )
+      yield* eventually("the product arrives", queue, () => second.received.length > 0)
+      yield* eventually("nothing waits", queue, (rows) => rows.length === 0)
+      assert.deepStrictEqual(
+        second.received.map(({ json }) => json.data.record.uuid),
+        [product]
+      )
+      assert.include(
+        first.received.map(({ json }) => json.data.record.uuid),
+        location
+      )
     })
   )
 })
