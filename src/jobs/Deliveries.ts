@@ -59,7 +59,10 @@ const deliver = Effect.gen(function* () {
     FiberMap.run(
       running,
       taken.id,
-      Effect.flatMap(deliverer.deliver(taken), (made) => Effect.andThen(count(made.state, 1), Queue.offer(ended, made)))
+      Effect.flatMap(deliverer.deliver(taken), (made) =>
+        // Without an event there was no attempt.
+        Effect.andThen(count(made.state, made.eventId === undefined ? 0 : 1), Queue.offer(ended, made))
+      )
     )
 
   const cycle = Effect.gen(function* () {

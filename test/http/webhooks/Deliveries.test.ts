@@ -4,7 +4,7 @@ import { Webhook } from "standardwebhooks"
 import { Sql } from "../../../src/sql/Sql.ts"
 import type { Received } from "../../support/Receiver.ts"
 import { status } from "../../support/Receiver.ts"
-import { create, problemsOf, send, unique } from "../../support/requests/Requests.ts"
+import { create, problemsOf, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
 import {
   addBacklog,
   createWebhook,
@@ -207,6 +207,31 @@ layer(TestServer.layer(), { excludeTestServices: true })("Deliveries", (it) => {
         ({ resumeCursor }) => resumeCursor !== paused.resumeCursor
       )
       assert.strictEqual(now.state, "active")
+      yield* removeAll
+    })
+  )
+
+  it.effect("an event that was pruned before it was sent is no failure of the receiver", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const { url } = yield* receiver
+      const { uuid } = yield* createWebhook({ url, types: ["location.created"] })
+      const { fetch } = yield* TestServer.TestServer
+      const givenUp = Effect.map(
+        Effect.promise(async () => (await fetch("/metrics")).text()),
+        (text) => Number(/^waypost_webhook_deliveries_total\{.*"givenUp"\} (\S+)$/m.exec(text)?.[1])
+      )
+      const before = yield* givenUp
+      // No event has this position.
+      yield* pooled`
+        insert into webhook_queue (webhook_uuid, position, record_uuid, bytes, is_head)
+          values (${uuid}, 0, ${unknownUuid}, 1, true)`
+      yield* eventually("the row is removed", rowsOf(uuid), ({ queue }) => queue === 0)
+      const { failuresInARow, lastFailureAt } = yield* readWebhook(uuid)
+      const [state] = yield* pooled`select failing_since from webhook_states where webhook_uuid = ${uuid}`
+      assert.deepStrictEqual([failuresInARow, lastFailureAt, state], [0, undefined, { failing_since: null }])
+      assert.isNotNaN(before)
+      assert.strictEqual(yield* givenUp, before)
       yield* removeAll
     })
   )
