@@ -113,9 +113,10 @@ export class Deliveries extends Context.Service<
             insert into webhook_replays (webhook_uuid, position, until, since)
               select ${webhook}::uuid, ${position}::bigint, ${feed!.position}::bigint, ${time}::timestamptz
               where ${position}::bigint < ${feed!.position}::bigint`
+          // Of a gap that begins with events that were pruned, the rest is sent.
           yield* pooled`
-            update webhook_states set gap_position = null
-              where webhook_uuid = ${webhook} and gap_position >= ${position}::bigint`
+            update webhook_states s set gap_position = null from event_log log
+              where s.webhook_uuid = ${webhook} and greatest(s.gap_position, log.pruned_position) >= ${position}::bigint`
         })
         yield* transaction(pooled, write)
         return events

@@ -29,4 +29,17 @@ export default Effect.gen(function* () {
         execute replace(source, $part$${before}$part$, $part$${after}$part$);
       end $do$`)
   }
+  // As before, but not before the events that are left: those that were pruned cannot be sent.
+  yield* sql.unsafe(`
+    create or replace function waypost_resume_position(webhook uuid) returns bigint language sql stable
+    return (select greatest(log.pruned_position, least(s.gap_position,
+        greatest(s.from_position, (select position from webhook_feed)),
+        case when d.queue_id is null then (select min(q.position) - 1 from webhook_queue q where q.webhook_uuid = webhook)
+          else least(
+            (select min(q.position) - 1 from webhook_queue q where q.webhook_uuid = webhook and q.position > s.from_position),
+            (select min(q.position) - 1 from webhook_queue q
+              where q.webhook_uuid = webhook and q.is_replay and q.id > d.queue_id)) end,
+        (select min(r.position) from webhook_replays r where r.webhook_uuid = webhook)))
+      from webhook_states s left join webhook_dropped d on d.webhook_uuid = s.webhook_uuid, event_log log
+      where s.webhook_uuid = webhook)`)
 })

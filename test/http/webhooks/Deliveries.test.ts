@@ -236,6 +236,34 @@ layer(TestServer.layer(), { excludeTestServices: true })("Deliveries", (it) => {
     })
   )
 
+  it.effect("after its first missed events were pruned, a webhook is sent the rest behind `resumeCursor`", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const { received, url } = yield* receiver
+      const { uuid } = yield* createWebhook({ url, types: ["location.created"] })
+      yield* patch(uuid, { active: false })
+      yield* create()
+      const second = yield* create()
+      yield* execute("select waypost_seal_all()")
+      yield* patch(uuid, { active: true })
+      const { resumeCursor: begin } = yield* readWebhook(uuid)
+      const replay = (after: string) => send("POST", `${path}/${uuid}/replay`, { body: { after } })
+      const prune = pooled<{ readonly events: number }>`
+        select waypost_prune('infinity', (e.position - l.pruned_position - 1)::int) as events
+          from event_log l, events e where e.record_uuid = ${second}`
+      // While another process seals, nothing is pruned.
+      yield* eventually("the first event is pruned", prune, ([row]) => row!.events > 0)
+      assert.strictEqual((yield* replay(begin)).status, 410)
+      const { resumeCursor } = yield* readWebhook(uuid)
+      const replayed = yield* replay(resumeCursor)
+      assert.deepStrictEqual([replayed.status, replayed.body.data], [202, { events: 1 }])
+      yield* arrived(received, 1)
+      assert.strictEqual(received[0]!.json.data.record.uuid, second)
+      yield* eventually("it is up to date", readWebhook(uuid), (webhook) => webhook.resumeCursor !== resumeCursor)
+      yield* removeAll
+    })
+  )
+
   it.effect("a webhook receives the events that are sealed while it is being activated", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
