@@ -7,7 +7,22 @@ import { PreconditionFailedError } from "../domain/write/RequestErrors.ts"
  * The entity tag of a JSON text, or of bytes. It is computed from the answer and not from a version column, so it also
  * changes with members that other rows contribute.
  */
-export const entityTag = (json: string | Uint8Array): string => `"${hash("sha1", json, "base64url")}"`
+export const entityTag = (json: string | Uint8Array): string => `"${digest(json)}"`
+
+const digest = (json: string | Uint8Array) => hash("sha1", json, "base64url")
+
+/** A record without some members. */
+const without = (json: string, members: ReadonlyArray<string>) =>
+  JSON.stringify(JSON.parse(json), (member, value: unknown) => (members.includes(member) ? undefined : value))
+
+/**
+ * The entity tag of a record whose members `passing` change without a write. It changes with them too, but only its begin, which is
+ * of the other members, is a precondition.
+ */
+export const lastingTag =
+  (passing: ReadonlyArray<string>) =>
+  (json: string): string =>
+    `"${digest(without(json, passing))}.${digest(json)}"`
 
 /**
  * The entity tag of a page, which is weak because the order of members in equal records may differ. That of a list of
@@ -44,3 +59,10 @@ export const checkPrecondition = (
   precondition === undefined || (json !== undefined && precondition.includes(entityTag(json)))
     ? Effect.void
     : failed(`The ${kind} has changed since it was read; read it again and repeat the request with the new ETag`)
+
+/** The same for a record with a `lastingTag`. */
+export const checkLasting = (precondition: Precondition, json: string, passing: ReadonlyArray<string>) =>
+  checkPrecondition(
+    precondition?.map((tag) => tag.replace(/\.[^"]*"$/, '"')),
+    without(json, passing)
+  )

@@ -66,6 +66,14 @@ export const Webhook = Schema.Struct({
 }).annotate({ identifier: "Webhook" })
 export type Webhook = typeof Webhook.Type
 
+/** What changes about a webhook while events are delivered. */
+export const passing = [
+  "resumeCursor",
+  "lastSuccessAt",
+  "lastFailureAt",
+  "failuresInARow"
+] as const satisfies ReadonlyArray<keyof Webhook>
+
 const active = (description: string) => Schema.optionalKey(Schema.Boolean.annotate({ description }))
 
 export const WebhookCreate = Schema.Struct({

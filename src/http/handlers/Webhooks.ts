@@ -1,8 +1,10 @@
 import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
 import { CurrentApiKey } from "../../api/Authorization.ts"
+import { passing } from "../../domain/changes/Webhook.ts"
 import { Replays } from "../../services/webhooks/Replays.ts"
 import { Webhooks } from "../../services/webhooks/Webhooks.ts"
+import { lastingTag } from "../../sql/EntityTag.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
@@ -16,7 +18,7 @@ export const layer = HandlerGroup.group(
       list: ({ query }) => Envelope.page(webhooks.list(query)),
       create: ({ payload }) =>
         Envelope.writtenAnswer(Effect.flatMap(CurrentApiKey, (key) => webhooks.create(payload, key))),
-      get: ({ params, query }) => Envelope.one(webhooks.get(params.uuid, query), query),
+      get: ({ params, query }) => Envelope.one(webhooks.get(params.uuid, query), query, lastingTag(passing)),
       update: ({ params, payload, request }) =>
         Envelope.written(
           Effect.flatMap(CurrentApiKey, (key) => webhooks.update(params.uuid, payload, Envelope.ifMatch(request), key))

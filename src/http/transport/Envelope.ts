@@ -31,9 +31,13 @@ export const matches = (header: string, etag: string) => {
 }
 
 /** One record. The tag of a part of it, or of more than it, is weak: it is no precondition of a write. */
-export const one = <A, E, R>(record: Effect.Effect<Encoded<A>, E, R>, selection?: Selection) =>
+export const one = <A, E, R>(
+  record: Effect.Effect<Encoded<A>, E, R>,
+  selection?: Selection,
+  tagOf: (json: string) => string = entityTag
+) =>
   Effect.flatMap(record, (json) =>
-    answer(`{"_tag":"Success","data":${json}}`, isDefault(selection) ? entityTag(json) : `W/${entityTag(json)}`)
+    answer(`{"_tag":"Success","data":${json}}`, isDefault(selection) ? tagOf(json) : `W/${entityTag(json)}`)
   )
 
 /** One record as it was: no precondition of a write, so that it has no entity tag. */

@@ -2,6 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import {
   maxWebhooks,
   type PartialWebhook,
+  passing,
   type SecretRotate,
   Webhook,
   type WebhookCreate,
@@ -26,9 +27,6 @@ import { traced } from "../../sql/Traced.ts"
 
 type WrittenWebhook = Written.Written<"webhooks", WebhookId>
 
-/** What a request is shown of a stored webhook; its entity tag is of that. */
-type Show = (json: Encoded<Webhook>) => Encoded<Webhook>
-
 /** The webhooks in PostgreSQL. In the text of a record, `resumeCursor` is a position. */
 export class Webhooks extends Context.Service<
   Webhooks,
@@ -41,17 +39,16 @@ export class Webhooks extends Context.Service<
       by: ApiKeyId
     ): Effect.Effect<WrittenWebhook, InvalidRequestError | UnauthorizedError>
     /** Ends the request with 412 unless the webhook meets the precondition. */
-    check(uuid: WebhookId, precondition: Precondition, show: Show): Effect.Effect<void, WebhookNotFoundError>
+    check(uuid: WebhookId, precondition: Precondition): Effect.Effect<void, WebhookNotFoundError>
     /** Writes nothing, and returns nothing, if the webhook no longer has the types and the URL that were seen. */
     update(
       uuid: WebhookId,
       patch: PartialWebhook,
       seen: Pick<Webhook, "types" | "url">,
       precondition: Precondition,
-      show: Show,
       by: ApiKeyId
     ): Effect.Effect<WrittenWebhook | undefined, WebhookNotFoundError | UnauthorizedError>
-    delete(uuid: WebhookId, precondition: Precondition, show: Show): Effect.Effect<WrittenWebhook, WebhookNotFoundError>
+    delete(uuid: WebhookId, precondition: Precondition): Effect.Effect<WrittenWebhook, WebhookNotFoundError>
     /** The secrets that sign now, in base64, the current one first. */
     secrets(uuid: WebhookId): Effect.Effect<ReadonlyArray<string>>
     /** The secrets before it sign until the overlap ends. */
@@ -81,13 +78,13 @@ export class Webhooks extends Context.Service<
       })
       const written = <A, E>(write: Effect.Effect<A, E>) => transaction(pooled, write)
 
-      const check = (uuid: WebhookId, precondition: Precondition, show: Show) =>
-        Effect.flatMap(records.get(uuid), (json) => EntityTag.checkPrecondition(precondition, show(json)))
+      const check = (uuid: WebhookId, precondition: Precondition) =>
+        Effect.flatMap(records.get(uuid), (json) => EntityTag.checkLasting(precondition, json, passing))
 
       /** Locks the webhook, so that no process delivers its events meanwhile, and checks the precondition. */
-      const locked = Effect.fnUntraced(function* (uuid: WebhookId, precondition: Precondition, show: Show) {
+      const locked = Effect.fnUntraced(function* (uuid: WebhookId, precondition: Precondition) {
         yield* records.lock(uuid, undefined)
-        if (precondition !== undefined) yield* check(uuid, precondition, show)
+        if (precondition !== undefined) yield* check(uuid, precondition)
       })
 
       const addSecret = (uuid: WebhookId, secret: Uint8Array) =>
@@ -115,11 +112,10 @@ export class Webhooks extends Context.Service<
         { active, ...patch }: PartialWebhook,
         seen: Pick<Webhook, "types" | "url">,
         precondition: Precondition,
-        show: Show,
         by: ApiKeyId
       ) {
         yield* checkActive(by)
-        yield* locked(uuid, precondition, show)
+        yield* locked(uuid, precondition)
         const { types, url } = seen
         const [same] = yield* pooled<{ readonly state: string }>`
           select state from webhooks where uuid = ${uuid} and types = ${types}::text[] and url = ${url}`
@@ -133,8 +129,8 @@ export class Webhooks extends Context.Service<
         return Written.updated("webhooks", uuid, changed)
       }, written)
 
-      const remove = Effect.fnUntraced(function* (uuid: WebhookId, precondition: Precondition, show: Show) {
-        yield* locked(uuid, precondition, show)
+      const remove = Effect.fnUntraced(function* (uuid: WebhookId, precondition: Precondition) {
+        yield* locked(uuid, precondition)
         return yield* records.remove(uuid, undefined)
       }, written)
 

@@ -106,9 +106,9 @@ export class Webhooks extends Context.Service<
         const isMoved = patch.url !== undefined && patch.url !== url
         const hasOtherTypes = patch.types !== undefined && patch.types.join() !== types.join()
         if (isMoved || hasOtherTypes || patch.active === true) yield* authorize(key, patch.types ?? types)
-        yield* repository.check(uuid, precondition, show)
+        yield* repository.check(uuid, precondition)
         if (isMoved) yield* checkUrl(patch.url)
-        return yield* repository.update(uuid, patch, { types, url }, precondition, show, key.uuid)
+        return yield* repository.update(uuid, patch, { types, url }, precondition, key.uuid)
       })
 
       const update = Effect.fn("Webhooks.update")(function* (...request: Parameters<typeof updateSeen>) {
@@ -134,7 +134,7 @@ export class Webhooks extends Context.Service<
         authorized,
         create,
         update,
-        delete: (uuid, precondition) => repository.delete(uuid, precondition, show),
+        delete: (uuid, precondition) => repository.delete(uuid, precondition),
         rotateSecret
       })
     })

@@ -46,6 +46,39 @@ layer(TestServer.layer(), { excludeTestServices: true })("Webhooks", (it) => {
     })
   )
 
+  it.effect("If-Match of a webhook holds while events are delivered, and fails once it has changed", () =>
+    Effect.gen(function* () {
+      const { received, url } = yield* receiver
+      const { uuid } = yield* createWebhook({ url, types: ["location.created"] })
+      const get = (headers: Readonly<Record<string, string>> = {}) => send("GET", `${path}/${uuid}`, { headers })
+      const read = yield* get()
+      const etag = read.headers.get("etag")!
+      yield* create()
+      yield* eventually(
+        "the event is delivered",
+        readWebhook(uuid),
+        ({ lastSuccessAt, resumeCursor }) =>
+          lastSuccessAt !== undefined && resumeCursor !== read.body.data.resumeCursor && received.length === 1
+      )
+      const now = yield* get({ "if-none-match": etag })
+      assert.deepStrictEqual([now.status, typeof now.body?.data.lastSuccessAt], [200, "string"])
+      const later = now.headers.get("etag")!
+      assert.strictEqual((yield* get({ "if-none-match": later })).status, 304)
+      const update = (ifMatch: string, description: string) =>
+        send("PATCH", `${path}/${uuid}`, { body: { description }, headers: { "if-match": ifMatch } })
+      assert.strictEqual((yield* update(etag, "Shop")).status, 200)
+      for (const old of [etag, later]) {
+        expectError(yield* update(old, "Other"), 412, "PreconditionFailedError")
+        const remove = send("DELETE", `${path}/${uuid}`, { headers: { "if-match": old } })
+        expectError(yield* remove, 412, "PreconditionFailedError")
+      }
+      const part = yield* send("GET", `${path}/${uuid}?fields=url`)
+      expectError(yield* update(part.headers.get("etag")!, "Other"), 412, "PreconditionFailedError")
+      const last = (yield* get()).headers.get("etag")!
+      assert.strictEqual((yield* send("DELETE", `${path}/${uuid}`, { headers: { "if-match": last } })).status, 200)
+    })
+  )
+
   it.effect("the log has the creation, the changes and the deletion of a webhook, without a secret", () =>
     Effect.gen(function* () {
       const { secret, uuid } = yield* createWebhook(body)
