@@ -81,10 +81,10 @@ export class Cursors extends Context.Service<
         if (generation === -1) return yield* elsewhere
         if (!timingSafeEqual(mac, sign(content))) return yield* malformed
         const position = Number(content.readBigUInt64BE(16))
-        const end = generations[generation + 1]?.afterPosition
-        if (position > (end ?? (owner === "" ? last : Infinity))) return yield* restored
         const [own = "", ...place] = content.subarray(24).toString().split(" ")
         if (own !== owner) return yield* foreign
+        const end = generations[generation + 1]?.afterPosition
+        if (position > (end ?? (owner === "" ? last : Infinity))) return yield* restored
         if (owner !== "") return { position, own: { owner, place: place.join(" ") } }
         if (position < pruned) return yield* expired(encode({ position: pruned }))
         return { position }

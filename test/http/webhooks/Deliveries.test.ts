@@ -396,6 +396,25 @@ layer(TestServer.layer(), { excludeTestServices: true })("Deliveries", (it) => {
       yield* removeAll
     })
   )
+
+  it.effect("a cursor of deliveries is no place in the log, for the feed and a replay", () =>
+    Effect.gen(function* () {
+      const { url } = yield* receiver
+      const { uuid } = yield* createWebhook({ url, types: ["location.created"] })
+      yield* create()
+      yield* listed(uuid, 1)
+      const { body } = yield* send("GET", `${path}/${uuid}/deliveries`)
+      const answers = [
+        yield* send("GET", `/v1/events?after=${body.cursor}`),
+        yield* send("POST", `${path}/${uuid}/replay`, { body: { after: body.cursor } })
+      ]
+      for (const answer of answers) {
+        assert.deepStrictEqual(problemsOf(answer), [400, "InvalidRequestError", "after invalidFormat"])
+        assert.match(answer.body.issues[0].message, /another operation/)
+      }
+      yield* removeAll
+    })
+  )
 })
 
 /** More than one statement deletes. */
