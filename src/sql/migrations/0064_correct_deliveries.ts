@@ -3,6 +3,14 @@ import { SqlClient } from "effect/sql"
 
 /** What replaces a part of the source of a function. */
 const replacements = [
+  // Without webhooks the log is not read on. Of what it has had since, no webhook receives an event.
+  [
+    "waypost_queue_deliveries(int)",
+    "perform waypost_remove_dropped(batch);",
+    `perform waypost_remove_dropped(batch);
+      head := greatest(head, (select min(s.from_position) from webhook_states s join webhooks w on w.uuid = s.webhook_uuid
+        where w.state = 'active'));`
+  ],
   // A row whose event was pruned, or is of no type that the webhook receives, is removed, and says nothing about the receiver.
   [
     "waypost_finish_deliveries(jsonb)",

@@ -211,6 +211,32 @@ layer(TestServer.layer(), { excludeTestServices: true })("Deliveries", (it) => {
     })
   )
 
+  it.effect("the first webhook after many events receives its first event at once", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const { received, url } = yield* receiver
+      const { uuid } = yield* createWebhook({ url, types: ["location.created"] })
+      const created = yield* create()
+      yield* pooled`select waypost_seal_all()`
+      // As if there had been no webhook for as many events as 50 calls read.
+      const [feed] = yield* pooled.withTransaction(
+        Effect.andThen(
+          Effect.all([
+            pooled`update webhook_feed set position = position - 100000`,
+            pooled`select waypost_queue_deliveries(2000)`
+          ]),
+          pooled<{ readonly isReached: boolean }>`
+            select f.position > s.from_position as "isReached" from webhook_feed f, webhook_states s
+              where s.webhook_uuid = ${uuid}`
+        )
+      )
+      assert.isTrue(feed!.isReached)
+      yield* arrived(received, 1)
+      assert.strictEqual(received[0]!.json.data.record.uuid, created)
+      yield* removeAll
+    })
+  )
+
   it.effect("an event that was pruned before it was sent is no failure of the receiver", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
