@@ -36,10 +36,11 @@ describe("the job of deliveries", () => {
         prune: Effect.void
       })
       const deliverer = Deliverer.of({
-        deliver: ({ id }) =>
+        deliver: ({ id, url }) =>
           Effect.as(Queue.offer(delivered, id), {
             id,
             webhook,
+            url,
             attempt: 1,
             began: 0,
             state: "delivered",

@@ -26,6 +26,8 @@ export interface Taken {
 export interface Outcome {
   readonly id: number
   readonly webhook: WebhookId
+  /** Where it was sent. */
+  readonly url: string
   /** None if there was nothing to send. */
   readonly eventId?: string
   readonly eventType?: string

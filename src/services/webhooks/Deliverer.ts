@@ -40,7 +40,7 @@ export class Deliverer extends Context.Service<Deliverer, { deliver(taken: Taken
 
       const attempt = Effect.fn("Deliverer.deliver")(function* ({ attempts, event, id, secrets, url, webhook }: Taken) {
         const began = performance.now()
-        const made = { id, webhook, attempt: attempts + 1, began }
+        const made = { id, webhook, url, attempt: attempts + 1, began }
         const data = event === null ? undefined : events.encode(event, visible)
         if (event === null || data === undefined) return { ...made, state: "givenUp" as const, millis: 0, retry: 0 }
         const type = `${event.type}.${event.action}`
@@ -65,10 +65,11 @@ export class Deliverer extends Context.Service<Deliverer, { deliver(taken: Taken
         Effect.catchDefect(attempt(taken), (defect) =>
           Effect.gen(function* () {
             yield* Effect.logError("Could not deliver an event to a webhook", defect)
-            const { attempts, event, id, webhook } = taken
+            const { attempts, event, id, url, webhook } = taken
             return {
               id,
               webhook,
+              url,
               attempt: attempts + 1,
               began: performance.now(),
               millis: 0,

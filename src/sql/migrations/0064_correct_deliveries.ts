@@ -21,6 +21,26 @@ const replacements = [
     "waypost_finish_deliveries(jsonb)",
     "and o.state <> 'delivered' and (c.success is null",
     `and o.state <> 'delivered' and o."eventId" is not null and (c.success is null`
+  ],
+  // Status 410 is about the URL that answered it. The version before does not say which that was.
+  [
+    "waypost_finish_deliveries(jsonb)",
+    "now() - make_interval(secs => o.age / 1000) as at",
+    `now() - make_interval(secs => o.age / 1000) as at, o.status = 410 and exists (
+            select from webhooks w where w.uuid = o.webhook and w.url = coalesce(o.url, w.url)) as is_gone`
+  ],
+  ["waypost_finish_deliveries(jsonb)", "age float8, retry float8)", "age float8, retry float8, url text)"],
+  [
+    "waypost_finish_deliveries(jsonb)",
+    "state = 'failed' and status is distinct from 410 then",
+    "state = 'failed' and is_gone is not true then"
+  ],
+  [
+    "waypost_finish_deliveries(jsonb)",
+    "select distinct (o->>'webhook')::uuid as webhook from jsonb_array_elements(outcomes) o where o->>'status' = '410'",
+    `select distinct w.uuid as webhook from jsonb_array_elements(outcomes) o
+            join webhooks w on w.uuid = (o->>'webhook')::uuid and w.url = coalesce(o->>'url', w.url)
+          where o->>'status' = '410'`
   ]
 ] as const
 
@@ -37,6 +57,7 @@ export default Effect.gen(function* () {
         execute replace(source, $part$${before}$part$, $part$${after}$part$);
       end $do$`)
   }
+
   // As before, but not before the events that are left: those that were pruned cannot be sent.
   yield* sql.unsafe(`
     create or replace function waypost_resume_position(webhook uuid) returns bigint language sql stable

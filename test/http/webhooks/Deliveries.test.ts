@@ -211,6 +211,25 @@ layer(TestServer.layer(), { excludeTestServices: true })("Deliveries", (it) => {
     })
   )
 
+  it.effect("status 410 of the URL before does not pause a webhook that was moved meanwhile", () =>
+    Effect.gen(function* () {
+      const [gone, moved] = [yield* receiver, yield* receiver]
+      const held: Array<() => void> = []
+      gone.answer = (_, response) => void held.push(() => response.writeHead(410).end())
+      const { uuid } = yield* createWebhook({ url: gone.url, types: ["location.created"] })
+      yield* create()
+      yield* arrived(gone.received, 1)
+      assert.strictEqual((yield* patch(uuid, { url: moved.url })).status, 200)
+      for (const release of held) release()
+      const [failed] = yield* listed(uuid, 1, "?state=failed")
+      assert.deepStrictEqual([failed!.status, typeof failed!.nextAttemptAt], [410, "string"])
+      yield* hurry
+      yield* arrived(moved.received, 1)
+      assert.strictEqual((yield* readWebhook(uuid)).state, "active")
+      yield* removeAll
+    })
+  )
+
   it.effect("the first webhook after many events receives its first event at once", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
