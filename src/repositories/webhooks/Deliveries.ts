@@ -171,12 +171,13 @@ const pageSql = (webhook: WebhookId, { after, limit, state }: DeliveryRequest): 
     after === undefined
       ? sql`true`
       : sql`(${at}, ${isPending}, ${id}) < (${after.at}::timestamptz, ${after.isPending}::boolean, ${after.id}::bigint)`
+  // The index of failures is for a state in the text of the statement only.
   const attempts = sql`
     select d.at, false as pending, d.id, json_strip_nulls(json_build_object('eventId', d.event_id, 'eventType', d.event_type,
         'attempt', d.attempt, 'state', d.state, 'status', d.status, 'error', d.error, 'durationMs', d.duration_ms,
         'at', ${timestampJson(sql`d.at`)}, 'nextAttemptAt', ${timestampJson(sql`d.next_attempt_at`)}))::text as json
       from webhook_deliveries d where d.webhook_uuid = ${webhook} and ${isBehind(sql`d.at`, sql`false`, sql`d.id`)}
-        and (${state ?? null}::text is null or d.state = ${state ?? null}::text)
+        and ${state === undefined ? sql`true` : sql`d.state = ${sql.literal(`'${state}'`)}`}
       order by d.at desc, d.id desc limit ${limit + 1}::int`
   const pending = sql`
     select q.queued_at, true, q.id, json_build_object('eventId', e.id, 'eventType', e.type || '.' || e.action, 'attempt', 1,

@@ -1,0 +1,52 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { WebhookId } from "../../../src/domain/changes/Webhook.ts"
+import { Deliveries } from "../../../src/repositories/webhooks/Deliveries.ts"
+import { explained, filled, nodes, rowsOf } from "../../sql/Explained.ts"
+import { unknownUuid } from "../../support/requests/Requests.ts"
+import { settings } from "../../support/TestServer.ts"
+
+const attempts = 50_000
+const limit = 10
+const webhook = WebhookId.make(unknownUuid)
+
+/** An attempt each second; of those before the last thousand, every thousandth failed, and every ten thousandth was given up. */
+const fill = [
+  `insert into webhook_deliveries (webhook_uuid, event_id, event_type, attempt, state, at)
+    select '${webhook}', gen_random_uuid(), 'location.created', 1,
+      case when i % 10000 = 0 then 'givenUp' when i % 1000 = 0 then 'failed' else 'delivered' end,
+      timestamptz '2026-01-01' + i * interval '1 second' from generate_series(1, ${attempts} - 1000) i`,
+  `insert into webhook_deliveries (webhook_uuid, event_id, event_type, attempt, state, at)
+    select '${webhook}', gen_random_uuid(), 'location.created', 1, 'delivered',
+      timestamptz '2026-01-02' + i * interval '1 second' from generate_series(1, 1000) i`,
+  "vacuum analyze webhook_deliveries"
+]
+
+const services = Deliveries.layer.pipe(Layer.provideMerge(filled(fill)), Layer.provide(settings()))
+
+layer(services, { excludeTestServices: true })("deliveries of a busy webhook", (it) => {
+  it.effect.each([
+    { state: "failed", found: 45 },
+    { state: "givenUp", found: 4 }
+  ] as const)("the attempts that are $state are read by an index, page by page", ({ found, state }) =>
+    Effect.gen(function* () {
+      const deliveries = yield* Deliveries
+      let after: Parameters<Deliveries["Service"]["list"]>[1]["after"]
+      let read = 0
+      for (let more = true; more;) {
+        const page = { limit, state, after }
+        const plan = nodes(yield* explained(deliveries.list(webhook, page), { run: true }))
+        const scans = plan.filter((node) => node["Relation Name"] === "webhook_deliveries")
+        assert.deepStrictEqual(
+          scans.map((node) => node["Index Name"]),
+          ["webhook_deliveries_state"]
+        )
+        assert.isAtMost(rowsOf(scans[0]!), limit + 1)
+        const answer = yield* deliveries.list(webhook, page)
+        read += (JSON.parse(answer.data) as ReadonlyArray<unknown>).length
+        ;({ last: after, more } = answer)
+      }
+      assert.strictEqual(read, found)
+    })
+  )
+})
