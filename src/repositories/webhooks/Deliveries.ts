@@ -1,27 +1,13 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import type { Delivery, deliveryStates } from "../../domain/changes/Delivery.ts"
+import type { Delivery } from "../../domain/changes/Delivery.ts"
 import { maxReplays, maxWaitingReplayed, type WebhookId, WebhookNotFoundError } from "../../domain/changes/Webhook.ts"
 import { type Encoded, encodedArray } from "../../domain/schema/Encoded.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
-import { timestampJson } from "../../sql/Columns.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/Transactions.ts"
 import { traced } from "../../sql/Traced.ts"
-
-/** Where a list of deliveries goes on: behind this attempt, or this pending delivery. */
-export interface Place {
-  /** ISO 8601. */
-  readonly at: string
-  readonly isPending: boolean
-  readonly id: number
-}
-
-export interface DeliveryRequest {
-  readonly limit: number
-  readonly state?: (typeof deliveryStates)[number] | undefined
-  readonly after?: Place | undefined
-}
+import { type DeliveryRequest, pageSql, type Place } from "./DeliveryPages.ts"
 
 export interface DeliveryPage {
   readonly data: Encoded<ReadonlyArray<Delivery>>
@@ -76,28 +62,41 @@ export class Deliveries extends Context.Service<
         if (row.state !== "active") return yield* notActive(row.state)
       })
 
-      /** How many events after a position the webhook receives; in parts, so that no statement runs long. */
-      const count = Effect.fnUntraced(function* (webhook: WebhookId, from: number, since: Fragment) {
+      /**
+       * How many events after a position the webhook receives, and how many of its gap are not of the time; in parts, so that no
+       * statement runs long.
+       */
+      const count = Effect.fnUntraced(function* (
+        webhook: WebhookId,
+        { from, gap, position }: Begin,
+        isOfTime: Fragment
+      ) {
         const [log] = yield* pooled<{ readonly end: number }>`select position::float8 as end from event_log`
-        let events = 0
-        for (let start = from; start < log!.end; start += span) {
-          const [row] = yield* pooled<{ readonly events: number }>`
-            select count(*)::int as events from events e, webhooks w where w.uuid = ${webhook}
-              and e.position > ${start}::bigint and e.position <= ${start + span}::bigint
-              and waypost_selects(w.types, e.type, e.action) and ${since}`
+        let [events, left] = [0, 0]
+        for (let start = position; start < log!.end; start += span) {
+          const [row] = yield* pooled<{ readonly events: number; readonly left: number }>`
+            select count(*) filter (where ${isOfTime})::int as events, count(*) filter (
+                where not ${isOfTime} and e.position > ${gap}::bigint and e.position <= ${from}::bigint)::int as left
+              from events e, webhooks w where w.uuid = ${webhook}
+                and e.position > ${start}::bigint and e.position <= ${start + span}::bigint
+                and waypost_selects(w.types, e.type, e.action)`
           events += row!.events
+          left += row!.left
         }
-        return events
+        return { events, left }
       }, Effect.orDie)
 
       const replayRange = Effect.fnUntraced(function* (webhook: WebhookId, { after, since }: Range) {
         const time = since === undefined ? null : DateTime.formatIso(since)
-        const [begin] = yield* Effect.orDie(pooled<{ readonly position: number }>`
-          select coalesce(${after ?? null}::bigint, waypost_position_at(${time}::timestamptz))::float8 as position`)
-        const { position } = begin!
-        const events = yield* count(
+        const [begin] = yield* Effect.orDie(pooled<Begin>`
+          select coalesce(${after ?? null}::bigint, waypost_position_at(${time}::timestamptz))::float8 as position,
+              gap_position::float8 as gap, from_position::float8 as "from"
+            from webhook_states where webhook_uuid = ${webhook}`)
+        if (begin === undefined) return yield* WebhookNotFoundError.of(webhook)
+        const { from, gap, position } = begin
+        const { events, left } = yield* count(
           webhook,
-          position,
+          begin,
           sql`(${time}::timestamptz is null or e.occurred_at >= ${time}::timestamptz)`
         )
         const write = Effect.gen(function* () {
@@ -113,10 +112,11 @@ export class Deliveries extends Context.Service<
             insert into webhook_replays (webhook_uuid, position, until, since)
               select ${webhook}::uuid, ${position}::bigint, ${feed!.position}::bigint, ${time}::timestamptz
               where ${position}::bigint < ${feed!.position}::bigint`
-          // Of a gap that begins with events that were pruned, the rest is sent.
+          // What was pruned of the gap cannot be sent.
           yield* pooled`
             update webhook_states s set gap_position = null from event_log log
-              where s.webhook_uuid = ${webhook} and greatest(s.gap_position, log.pruned_position) >= ${position}::bigint`
+              where s.webhook_uuid = ${webhook} and greatest(s.gap_position, log.pruned_position) >= ${position}::bigint
+                and s.gap_position = ${gap}::bigint and s.from_position = ${from}::bigint and ${left}::int = 0`
         })
         yield* transaction(pooled, write)
         return events
@@ -158,41 +158,15 @@ export class Deliveries extends Context.Service<
 /** Positions that one statement counts. */
 const span = 50_000
 
-interface Row extends Place {
-  readonly json: Encoded<Delivery>
+/** Where a replay begins, and the gap of the webhook: behind the first of these positions, up to the second. */
+interface Begin {
+  readonly position: number
+  readonly gap: number | null
+  readonly from: number
 }
 
-/**
- * Attempts and pending deliveries in one order; one more than the page has. While what a pause dropped is not removed yet, nothing is
- * delivered, and no pending delivery is in the list: the search for one could read all that was dropped.
- */
-const pageSql = (webhook: WebhookId, { after, limit, state }: DeliveryRequest): Fragment => {
-  const isBehind = (at: Fragment, isPending: Fragment, id: Fragment) =>
-    after === undefined
-      ? sql`true`
-      : sql`(${at}, ${isPending}, ${id}) < (${after.at}::timestamptz, ${after.isPending}::boolean, ${after.id}::bigint)`
-  // The index of failures is for a state in the text of the statement only.
-  const attempts = sql`
-    select d.at, false as pending, d.id, json_strip_nulls(json_build_object('eventId', d.event_id, 'eventType', d.event_type,
-        'attempt', d.attempt, 'state', d.state, 'status', d.status, 'error', d.error, 'durationMs', d.duration_ms,
-        'at', ${timestampJson(sql`d.at`)}, 'nextAttemptAt', ${timestampJson(sql`d.next_attempt_at`)}))::text as json
-      from webhook_deliveries d where d.webhook_uuid = ${webhook} and ${isBehind(sql`d.at`, sql`false`, sql`d.id`)}
-        and ${state === undefined ? sql`true` : sql`d.state = ${sql.literal(`'${state}'`)}`}
-      order by d.at desc, d.id desc limit ${limit + 1}::int`
-  const pending = sql`
-    select q.queued_at, true, q.id, json_build_object('eventId', e.id, 'eventType', e.type || '.' || e.action, 'attempt', 1,
-        'state', 'pending', 'at', ${timestampJson(sql`q.queued_at`)})::text
-      from webhook_queue q join events e using (position) where q.webhook_uuid = ${webhook} and q.attempts = 0
-        and not exists (select from webhook_dropped d where d.webhook_uuid = ${webhook})
-        and ${isBehind(sql`q.queued_at`, sql`true`, sql`q.id`)}
-      order by q.queued_at desc, q.id desc limit ${limit + 1}::int`
-  const parts = [
-    ...(state === "pending" ? [] : [sql`(${attempts})`]),
-    ...(state === undefined || state === "pending" ? [sql`(${pending})`] : [])
-  ]
-  return sql`select ${timestampJson(sql`p.at`)} as at, p.pending as "isPending", p.id::float8 as id, p.json
-    from (${sql.join(" union all ", false)(parts)}) p (at, pending, id, json)
-    order by p.at desc, p.pending desc, p.id desc limit ${limit + 1}::int`
+interface Row extends Place {
+  readonly json: Encoded<Delivery>
 }
 
 const notActive = (state: string) =>

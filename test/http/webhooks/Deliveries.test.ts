@@ -309,6 +309,38 @@ layer(TestServer.layer(), { excludeTestServices: true })("Deliveries", (it) => {
     })
   )
 
+  it.effect("a replay since a time that leaves out missed events keeps `resumeCursor` before them", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const { received, url } = yield* receiver
+      const { uuid } = yield* createWebhook({ url, types: ["location.created"] })
+      yield* patch(uuid, { active: false })
+      const [late, second] = [yield* create(), yield* create()]
+      yield* execute("select waypost_seal_all()")
+      yield* patch(uuid, { active: true })
+      // As if its transaction had stayed open for ten minutes.
+      yield* pooled`update events set occurred_at = occurred_at - interval '10 minutes' where record_uuid = ${late}`
+      const { resumeCursor } = yield* readWebhook(uuid)
+      /** Replays, waits until all is sent, and returns the records of which a creation was sent. */
+      const replay = Effect.fnUntraced(function* (body: object) {
+        received.length = 0
+        assert.strictEqual((yield* send("POST", `${path}/${uuid}/replay`, { body })).status, 202)
+        const waiting = pooled`
+          select from webhook_queue where webhook_uuid = ${uuid}
+            union all select from webhook_replays where webhook_uuid = ${uuid}`
+        yield* eventually("all is sent", waiting, (rows) => rows.length === 0)
+        return received.map(({ json }) => json.data.record.uuid)
+      })
+      const ago = (minutes: number) => ({ since: new Date(Date.now() - minutes * 60_000).toISOString() })
+      const sent = yield* replay(ago(5))
+      assert.deepStrictEqual([sent.includes(late), sent.includes(second)], [false, true])
+      assert.strictEqual((yield* readWebhook(uuid)).resumeCursor, resumeCursor)
+      assert.sameMembers(yield* replay({ after: resumeCursor }), [late, second])
+      assert.notStrictEqual((yield* readWebhook(uuid)).resumeCursor, resumeCursor)
+      yield* removeAll
+    })
+  )
+
   it.effect("a webhook receives the events that are sealed while it is being activated", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
