@@ -45,7 +45,7 @@ export const Webhook = Schema.Struct({
   state: readOnly(
     openWords(["active", "paused", "failing"]).annotate({
       description:
-        "`active`, `paused` by a request, by status 410 of the receiver or because the key that created it or last changed `url`, `types` or `active` was revoked, or `failing` after five days of failures. Later releases may add words."
+        "`active`, `paused` by a request, by status 410 of the receiver, by `waypost restore` or because the key that created it or last changed `url`, `types` or `active` was revoked, or `failing` after five days of failures. Later releases may add words."
     })
   ),
   createdBy: Schema.optionalKey(readOnly(ApiKeyId)).pipe(
