@@ -298,6 +298,27 @@ layer(listening().pipe(Layer.provide(quick)), live)("a stream that outlasts the 
       assert.isFalse(stream.hasEnded())
     }).pipe(Effect.scoped)
   )
+
+  it.effect("has an id before its first event, which moves over the events that its filters leave out", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      const stream = yield* eventually("the stream begins", open("?types=post.deleted"), ({ status }) => status === 200)
+      const begin = yield* Effect.promise(() => until("the stream has an id", () => stream.lastId()))
+      const skipped = yield* createLogged
+      const { body } = yield* send("GET", `/v1/locations/${skipped}/history`)
+      const { cursor } = body.data[0]
+      yield* Effect.promise(() => until("the id is that of the location", () => stream.lastId() === cursor))
+      const last = yield* createLogged
+      const [all, rest] = [
+        yield* open("?types=location.*", { "last-event-id": begin }),
+        yield* open("?types=location.*", { "last-event-id": cursor })
+      ]
+      yield* having(all, 2)
+      yield* having(rest, 1)
+      const recordsOf = (read: typeof all) => read.events.map(({ record }) => record.uuid)
+      assert.deepStrictEqual([recordsOf(stream), recordsOf(all), recordsOf(rest)], [[], [skipped, last], [last]])
+    }).pipe(Effect.scoped)
+  )
 })
 
 layer(listening({ MAX_STREAMS: "4", KEY_SHARE: "0.5" }), live)("the limits of streams", (it) => {

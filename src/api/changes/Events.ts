@@ -51,7 +51,7 @@ export class EventsApi extends HttpApiGroup.make("events")
       operation(
         "read:events",
         "Stream events",
-        "The events of the list as server-sent events, as they are committed. Each has its cursor as `id`, its type as `event`, and itself as `data` on one line; a comment comes every 15 s. The stream ends when the key does, and when the service stops: connect again with the last `id` as `Last-Event-ID` or `after`."
+        "The events of the list as server-sent events, as they are committed. Each has its cursor as `id`, its type as `event`, and itself as `data` on one line; a comment comes every 15 s, with the cursor as `id` while there is no event. The stream ends when the key does, and when the service stops: connect again with the last `id` as `Last-Event-ID` or `after`."
       )
     )
   )

@@ -2,7 +2,6 @@ import { Clock, Effect } from "effect"
 import { Api } from "../../api/Api.ts"
 import { CurrentApiKey } from "../../api/Authorization.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
-import { Cursors } from "../../services/changes/Cursors.ts"
 import { Events } from "../../services/changes/Events.ts"
 import { Following, type Reader } from "../../services/changes/Following.ts"
 import type { Selection } from "../../repositories/changes/EventPages.ts"
@@ -32,7 +31,6 @@ export const layer = HandlerGroup.group(
   "events",
   Effect.fnUntraced(function* (handlers) {
     const events = yield* Events
-    const cursors = yield* Cursors
     const { follow } = yield* Following
     const streams = yield* Streams
     const { comment } = yield* TimeLimits
@@ -57,7 +55,7 @@ export const layer = HandlerGroup.group(
       if (keyEnd !== undefined) return yield* keyEnd
       return {
         data: encodedArray(found.map(({ text }) => text)),
-        cursor: cursors.encode({ position: reader.position() }),
+        cursor: reader.cursor(),
         more: reader.hasMore()
       }
     }, Effect.scoped)

@@ -9,19 +9,30 @@ const limits = { events: 500, bytes: 64 * 1024 }
 /** JSON has no line breaks, so that every event is one line of data. */
 const lineOf = ({ cursor, text, type }: SeenEvent) => `id: ${cursor}\nevent: ${type}\ndata: ${text}\n\n`
 
-const comment = ": waiting\n\n"
+/** A comment, with the cursor from which a client goes on that has had no event since. Without data, it is no event of the client. */
+const commentOf = (cursor: string, lastId: string | undefined) =>
+  cursor === lastId ? ": waiting\n\n" : `: waiting\nid: ${cursor}\n\n`
+
+interface Progress {
+  /** When the next comment is due. */
+  readonly commentAt: number
+  readonly lastId: string | undefined
+}
 
 /** Server-sent events, with a comment at the beginning and after each interval, in milliseconds. */
-const chunksOf = (reader: Reader, { hold }: OpenStream, interval: number, now: number) =>
-  Stream.unfold(now, (commentAt: number) =>
+const chunksOf = (reader: Reader, { hold }: OpenStream, interval: number, begin: number) =>
+  Stream.unfold({ commentAt: begin, lastId: undefined }, ({ commentAt, lastId }: Progress) =>
     Effect.gen(function* () {
       const events = yield* reader.next(commentAt, limits)
       if (reader.hasEnded()) return undefined
       const now = yield* Clock.currentTimeMillis
-      const isDue = now >= commentAt
-      const chunk = Buffer.from(events.map(lineOf).join("") + (isDue ? comment : ""))
+      const sentId = events.at(-1)?.cursor ?? lastId
+      const lines = events.map(lineOf).join("")
+      const cursor = now >= commentAt ? reader.cursor() : undefined
+      const chunk = Buffer.from(cursor === undefined ? lines : lines + commentOf(cursor, sentId))
       yield* hold(chunk.length)
-      return [chunk, isDue ? now + interval : commentAt] as const
+      const next = cursor === undefined ? { commentAt, lastId: sentId } : { commentAt: now + interval, lastId: cursor }
+      return [chunk, next] as const
     })
   )
 

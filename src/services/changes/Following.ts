@@ -33,8 +33,8 @@ export interface BatchLimits {
 export interface Reader {
   /** The next events: those that there are, or the first ones that come before a time in epoch milliseconds, or none. */
   readonly next: (until: number, limits: BatchLimits) => Effect.Effect<ReadonlyArray<SeenEvent>>
-  /** The position up to which events were returned or skipped. */
-  readonly position: () => number
+  /** The cursor up to which events were returned or skipped. */
+  readonly cursor: () => string
   /** Whether there are more events in memory. */
   readonly hasMore: () => boolean
   /** Makes `next` return at once. */
@@ -149,7 +149,7 @@ export class Following extends Context.Service<
 
         return {
           next,
-          position: () => position,
+          cursor: () => cursors.encode({ position }),
           hasMore: () => (follower.after(position) ?? []).length > 0,
           end,
           hasEnded: () => state.hasEnded,

@@ -8,6 +8,8 @@ export interface Stream extends Disposable {
   /** The events so far, and the ids and names that they were sent with. */
   readonly events: ReadonlyArray<ReadEvent & { readonly sentId: string; readonly sentType: string }>
   readonly comments: () => number
+  /** The last id, of an event or with a comment, as `EventSource` keeps it. */
+  readonly lastId: () => string | undefined
   /** Whether the service has ended the stream. */
   readonly hasEnded: () => boolean
   /** Waits until there are so many events. */
@@ -24,13 +26,14 @@ export const open = async (url: string, headers: Readonly<Record<string, string>
   const abort = new AbortController()
   const response = await fetch(url, { headers, signal: abort.signal })
   const events: Array<ReadEvent & { readonly sentId: string; readonly sentType: string }> = []
-  const state = { comments: 0, hasEnded: false }
+  const state: { comments: number; hasEnded: boolean; lastId?: string } = { comments: 0, hasEnded: false }
 
   const add = (block: string) => {
     state.comments += block.split("\n").filter((line) => line.startsWith(":")).length
     const [data] = field(block, "data")
     const [id] = field(block, "id")
     const [event] = field(block, "event")
+    if (id !== undefined) state.lastId = id
     if (data === undefined) return
     if (id === undefined || event === undefined) throw new Error(`An event without id or type: ${block}`)
     events.push({ ...(JSON.parse(data) as ReadEvent), sentId: id, sentType: event })
@@ -54,6 +57,7 @@ export const open = async (url: string, headers: Readonly<Record<string, string>
     headers: response.headers,
     events,
     comments: () => state.comments,
+    lastId: () => state.lastId,
     hasEnded: () => state.hasEnded,
     having: async (count) => {
       await until(`the stream has ${count} events`, () => events.length >= count)
