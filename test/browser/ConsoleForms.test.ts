@@ -137,6 +137,30 @@ describe("forms of the console in a browser", () => {
     await context.close()
   })
 
+  it("files are uploaded and meta tags shown whatever locales the service accepts", async () => {
+    await using service = await Service.start({ LOCALES: "nl,en,de-CH" })
+    await service.create("/v1/meta-tags", {
+      key: "season",
+      type: "text",
+      translations: [
+        { locale: "nl", name: "Seizoen" },
+        { locale: "en", name: "Season" }
+      ]
+    })
+    const { context, page } = await Visits.visit({ browser, service }, "/assets")
+    await page.getByText("Category and meta tags of new files").click()
+    await page.getByLabel("Season").fill("Spring")
+    await page
+      .getByLabel("Drop files here")
+      .setInputFiles({ name: "folder 2.0.txt", mimeType: "text/plain", buffer: Buffer.from("folder") })
+    await page.getByText("1 file uploaded").waitFor()
+    const [asset] = (await service.call("GET", "/v1/assets")).body.data
+    assert.deepStrictEqual(asset.translations, [{ locale: "nl", name: "folder 2.0" }])
+    await page.goto(`${service.url}/console/assets/${asset.uuid}/meta-tags`)
+    assert.strictEqual(await page.getByLabel("Season").inputValue(), "Spring")
+    await context.close()
+  })
+
   it("a translation of an asset is removed, and the description of another one is cleared", async () => {
     const translations = ["de-DE", "en-GB", "nl-NL"].map((locale) => ({ locale, name: locale, description: "Text" }))
     const uuid = await upload("talen", { translations })

@@ -88,18 +88,16 @@ const Input = ({ definition, onChange, value }: InputProps) => {
   )
 }
 
-/** The meta tags that apply to assets of some categories, in the language of the console. */
+/** The meta tags that apply to assets of some categories. */
 export const useTagDefinitions = (categories: ReadonlyArray<string>) => {
-  const { locale } = useSpoken()
   const { client } = useSession()
   return useQuery({
-    queryKey: ["tag-definitions", locale, categories],
+    queryKey: ["tag-definitions", categories],
     queryFn: async ({ signal }) => {
-      const category = categories.length === 0 ? {} : { category: categories }
       const definitions = await call<ReadonlyArray<Json>>(
         client,
         { group: "assets", name: "listMetaTags" },
-        { locale, ...category },
+        categories.length === 0 ? {} : { category: categories },
         { signal }
       )
       // Without a category the service lists all of them.

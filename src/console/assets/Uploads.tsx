@@ -5,7 +5,7 @@ import { call, labelOf, type Page, textOf, uuidOf } from "../data/Calls.ts"
 import { messageOf } from "../shell/Failure.tsx"
 import { useNotify } from "../shell/Notices.tsx"
 import { useSession } from "../session/Session.tsx"
-import { useFormats, useNames, useSpoken, useWords } from "../words/Words.tsx"
+import { useFormats, useNames, useWords } from "../words/Words.tsx"
 import { FileDrop } from "./FileDrop.tsx"
 import { changesOf, TagInputs, useTagDefinitions, type Values } from "./TagInputs.tsx"
 import { type Running, useUploadList } from "./UploadList.tsx"
@@ -46,7 +46,7 @@ type Sent = "sent" | "failed" | "removed"
 
 /** Uploads files in parts, shows how far each is, and goes on with one that was interrupted. */
 const Uploads = () => {
-  const { locale, words } = useSpoken()
+  const words = useWords()
   const formats = useFormats()
   const notify = useNotify()
   const queries = useQueryClient()
@@ -79,11 +79,9 @@ const Uploads = () => {
   const send = async ({ ending: { signal }, file, id, resume, ...one }: Running): Promise<Sent> => {
     if (signal.aborted) return "removed"
     set(id, { asset: one.asset, problem: undefined })
-    const name = file.name.replace(/\.[^.]+$/, "")
     let uuid = resume
     const { error } = await client.assets
       .upload(file, {
-        translations: [{ locale, name }],
         ...one.asset,
         signal,
         onProgress: ({ sent }) => set(id, { sent }),

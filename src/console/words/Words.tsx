@@ -21,17 +21,13 @@ const setLanguageOfPage = (language: Language): Language => {
   return language
 }
 
-/** The locale of the names of records. */
-const locales = { en: "en-GB", nl: "nl-NL" } as const
-
 interface Spoken {
   readonly words: Words
   readonly language: Language
-  readonly locale: (typeof locales)[Language]
   readonly speak: (language: Language) => void
 }
 
-const Context = createContext<Spoken>({ words: en, language: "en", locale: locales.en, speak: () => undefined })
+const Context = createContext<Spoken>({ words: en, language: "en", speak: () => undefined })
 
 /** Gives the pages below it their words. */
 export const Speaking = ({ children }: { readonly children: ReactNode }) => {
@@ -39,7 +35,6 @@ export const Speaking = ({ children }: { readonly children: ReactNode }) => {
   const spoken = useMemo(
     () => ({
       language,
-      locale: locales[language],
       words: languages[language],
       speak: (chosen: Language) => {
         localStorage.setItem(kept, chosen)
