@@ -866,6 +866,26 @@ describe("the console in a browser", () => {
     await context.close()
   })
 
+  it("a map shows the name of a location as text", async () => {
+    const name = `<b id="markup">Bakkerij</b>`
+    const uuid = await service.create("/v1/locations", location(60, { name, identifier: "UTR-HTML" }))
+    const { context, page, problems } = await visit("/locations?view=map&filter=identifier:equals:UTR-HTML")
+    await page.waitForSelector(".map[data-places='1'] canvas")
+    const map = (await page.locator(".map").boundingBox())!
+    const [x, y] = [map.x + map.width / 2, map.y + map.height / 2]
+    const tooltip = page.locator(".leaflet-tooltip")
+    await until("the tooltip is shown", async () => {
+      await page.mouse.move(x + 60, y)
+      await page.mouse.move(x, y)
+      return (await tooltip.count()) === 1
+    })
+    assert.strictEqual(await tooltip.textContent(), name)
+    assert.strictEqual(await page.locator("#markup").count(), 0)
+    assert.deepStrictEqual(problems.filter(isOwn), [])
+    await context.close()
+    await service.call("DELETE", `/v1/locations/${uuid}`)
+  })
+
   it("uploads that failed can be resumed while other assets are searched, and a cleared search is no longer in its field", async () => {
     const { context, page } = await visit("/assets")
     await page.getByText(/\d+ of \d+/).waitFor()

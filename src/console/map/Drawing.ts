@@ -46,6 +46,13 @@ export const drawLand = async (map: Leaflet.Map, isWanted: () => boolean) => {
 
 const sizeOf = (count: number) => Math.min(28, 10 + Math.log2(count) * 1.6)
 
+/** A name as text: Leaflet takes a string for HTML. */
+const nameOf = (place: Place) => {
+  const name = document.createElement("span")
+  name.textContent = place.name
+  return name
+}
+
 const linkTo = (place: Place, show: (place: Place) => void) => {
   const link = document.createElement("a")
   link.href = `/console/locations/${place.uuid}`
@@ -108,7 +115,7 @@ export const showPlaces = (
           map.setView([latitude, longitude], index.getClusterExpansionZoom(properties.cluster_id))
         )
       } else {
-        marker.bindTooltip(properties.name)
+        marker.bindTooltip(nameOf(properties))
         // A popup of the map stays when the markers are drawn again, for example because the map moves to have room for it.
         marker.on("click", () => map.openPopup(linkTo(properties, show), [latitude, longitude]))
       }
