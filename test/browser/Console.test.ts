@@ -866,7 +866,7 @@ describe("the console in a browser", () => {
     await context.close()
   })
 
-  it("a map shows the name of a location as text", async () => {
+  it("a map shows the name of a location as text, and stays when the language changes", async () => {
     const name = `<b id="markup">Bakkerij</b>`
     const uuid = await service.create("/v1/locations", location(60, { name, identifier: "UTR-HTML" }))
     const { context, page, problems } = await visit("/locations?view=map&filter=identifier:equals:UTR-HTML")
@@ -881,6 +881,11 @@ describe("the console in a browser", () => {
     })
     assert.strictEqual(await tooltip.textContent(), name)
     assert.strictEqual(await page.locator("#markup").count(), 0)
+    await page.getByLabel("Language").selectOption("nl")
+    await page.getByRole("button", { name: "Inzoomen" }).waitFor()
+    assert.strictEqual(await page.getByRole("button", { name: "Zoom in" }).count(), 0)
+    assert.isTrue(await page.locator(".map[data-places='1'] canvas").isVisible())
+    assert.strictEqual(await page.getByRole("alert").count(), 0)
     assert.deepStrictEqual(problems.filter(isOwn), [])
     await context.close()
     await service.call("DELETE", `/v1/locations/${uuid}`)

@@ -13,11 +13,7 @@ export interface Place {
 const colour = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
 /** Opens a map, without land as yet. */
-export const open = (
-  element: HTMLElement,
-  titles: { readonly zoomIn: string; readonly zoomOut: string },
-  pick: (place: string) => void
-): Leaflet.Map => {
+export const open = (element: HTMLElement, pick: (place: string) => void): Leaflet.Map => {
   const map = Leaflet.map(element, {
     preferCanvas: true,
     zoomControl: false,
@@ -26,10 +22,15 @@ export const open = (
     worldCopyJump: true,
     attributionControl: true
   }).setView([50, 10], 4)
-  Leaflet.control.zoom({ zoomInTitle: titles.zoomIn, zoomOutTitle: titles.zoomOut }).addTo(map)
   map.attributionControl.setPrefix(false).addAttribution("Natural Earth")
   map.on("click", ({ latlng }) => pick(`${latlng.lat.toFixed(5)},${latlng.wrap().lng.toFixed(5)}`))
   return map
+}
+
+/** Adds the buttons that zoom a map; returns how to take them away. */
+export const addZoom = (map: Leaflet.Map, zoomInTitle: string, zoomOutTitle: string) => {
+  const control = Leaflet.control.zoom({ zoomInTitle, zoomOutTitle }).addTo(map)
+  return () => void control.remove()
 }
 
 /** Draws the countries of the world, which take longer than what is in them. */

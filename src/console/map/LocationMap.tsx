@@ -9,7 +9,7 @@ import { useTyped } from "../data/Typed.ts"
 import { call, labelOf, type Page, uuidOf, valueAt } from "../data/Calls.ts"
 import { useSession } from "../session/Session.tsx"
 import { useFormats, useWords } from "../words/Words.tsx"
-import { drawLand, open, type Place, showNear, showPlaces } from "./Drawing.ts"
+import { addZoom, drawLand, open, type Place, showNear, showPlaces } from "./Drawing.ts"
 
 const pageSize = 500
 const maxNear = 50
@@ -142,12 +142,12 @@ const LocationMap = () => {
   const pick = useRef(set)
   pick.current = set
   useEffect(() => {
-    const opened = open(element.current!, { zoomIn: words.zoomIn, zoomOut: words.zoomOut }, (place) =>
-      pick.current({ near: place })
-    )
+    const opened = open(element.current!, (place) => pick.current({ near: place }))
     setMap(opened)
     return () => void opened.remove()
-  }, [words.zoomIn, words.zoomOut])
+  }, [])
+  const { zoomIn, zoomOut } = words
+  useEffect(() => (map === undefined ? undefined : addZoom(map, zoomIn, zoomOut)), [map, zoomIn, zoomOut])
   // The first places decide what is shown; those that arrive later do not move the map.
   const isFitted = useRef(near !== undefined)
   const names = useMemo(() => ({ cluster: (count: number) => words.cluster(formats.number(count)) }), [formats, words])
