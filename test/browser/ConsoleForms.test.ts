@@ -108,6 +108,25 @@ describe("forms of the console in a browser", () => {
     await context.close()
   })
 
+  it("a dialog that is closed leaves the dialog that it is in open, with what was typed", async () => {
+    await service.create("/v1/posts", { type: "news", translations: [{ locale: "en-GB", title: "Dialogen" }] })
+    const { context, page } = await visit("/posts")
+    await page.getByLabel("Select Dialogen").check()
+    await page.getByRole("button", { name: "Edit selected" }).click()
+    const pinned = page.locator("#root_pinned")
+    await pinned.selectOption("yes")
+    const picker = page.getByRole("dialog", { name: "Choose… Assets" })
+    const close = [() => page.keyboard.press("Escape"), () => picker.getByRole("button", { name: "Close" }).click()]
+    for (const closePicker of close) {
+      await page.locator("#root_coverAssetUuid").click()
+      await picker.waitFor()
+      await closePicker()
+      await picker.waitFor({ state: "detached" })
+      assert.strictEqual(await pinned.inputValue(), "true")
+    }
+    await context.close()
+  })
+
   it("the form of an asset begins with its categories and its times, and warns when another client changed them", async () => {
     for (const key of ["flyers", "posters"]) {
       await service.create("/v1/asset-categories", { key, translations: [{ locale: "en-GB", name: key }] })

@@ -31,7 +31,12 @@ export const Dialog = ({ children, close, title }: Props) => {
     return () => removeEventListener("keydown", ask)
   }, [leave])
   return (
-    <dialog ref={dialog} aria-labelledby={id} onClose={close}>
+    <dialog
+      ref={dialog}
+      aria-labelledby={id}
+      // React also reports here that a dialog in this one was closed.
+      onClose={(event) => event.target === event.currentTarget && close()}
+    >
       <header>
         <h2 id={id}>{title}</h2>
         <button
