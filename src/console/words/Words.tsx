@@ -1,5 +1,6 @@
 import { createContext, type ReactNode, use, useMemo, useState } from "react"
 import { en, type Words } from "./en.ts"
+import { namesOf } from "./Names.ts"
 import { nl } from "./nl.ts"
 
 const languages = { en, nl }
@@ -50,41 +51,7 @@ export const useSpoken = () => use(Context)
 
 export const useWords = () => use(Context).words
 
-/** "countryCode" is "Country code". */
-const readable = (name: string) => {
-  const spaced = name.replaceAll(/[-_]/g, " ").replaceAll(/(?<=[a-z0-9])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
-  return spaced.charAt(0).toUpperCase() + spaced.slice(1)
-}
-
-/** The names of resources and members for people: from the words, else from the definition. */
-export const useNames = () => {
-  const words = useWords()
-  // A member that names a record is called as the record is.
-  const member = (name: string) => words.members[name] ?? readable(name.replace(/Uuids?$/, ""))
-  const one = (resource: string) =>
-    words.singular[resource] ??
-    readable(resource)
-      .replace(/ies$/, "y")
-      .replace(/s$/, "")
-      .replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())
-  const segmentsOf = (path: string) => path.split(".").filter((segment) => !/^\d+$/.test(segment))
-  return {
-    member,
-    one,
-    /** The last member of a path, after the one that it is in: "Address city" reads worse than "City". */
-    path: (path: string) => {
-      const segments = segmentsOf(path)
-      const [last = ""] = segments.slice(-1)
-      const within = segments.at(-2)
-      return within === undefined || within === "translations" || within === "address" || within === "contact"
-        ? member(last)
-        : `${member(within)}: ${member(last).toLowerCase()}`
-    },
-    /** All members of a path. */
-    whole: (path: string) => segmentsOf(path).map(member).join(" › "),
-    resource: (resource: string) => words.resources[resource] ?? readable(resource)
-  }
-}
+export const useNames = () => namesOf(useWords())
 
 /** The region of the browser decides how English writes dates. */
 const localeOf = (language: Language): string =>

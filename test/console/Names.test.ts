@@ -1,0 +1,44 @@
+import { assert, describe, it } from "@effect/vitest"
+import { derive } from "../../src/console/definition/Derive.ts"
+import { en } from "../../src/console/words/en.ts"
+import { namesOf } from "../../src/console/words/Names.ts"
+import { nl } from "../../src/console/words/nl.ts"
+
+const { resources } = derive("0.0.0")
+
+describe("what the console says", () => {
+  it("values of the address of a record have names of their own, those of other addresses the whole path", () => {
+    const { path } = namesOf(en)
+    const paths = ["address.city", "legal.address.city", "invoice.address.city", "contact.email", "invoice.email"]
+    assert.deepStrictEqual(paths.map(path), [
+      "City",
+      "Legal: address: city",
+      "Invoice: address: city",
+      "Email",
+      "Invoice: email"
+    ])
+    assert.strictEqual(namesOf(nl).path("legal.address.city"), "Legal: adres: plaats")
+    assert.strictEqual(path("translations.0.name"), "Name")
+    assert.strictEqual(path("address"), "Address")
+  })
+
+  it.each([
+    ["English", en],
+    ["Dutch", nl]
+  ] as const)("no two values of a record have the same name in %s, but a text and its translations", (_, words) => {
+    const { path } = namesOf(words)
+    for (const { columns, imported, name } of resources) {
+      for (const fields of [columns, imported]) {
+        const paths = new Set(fields.map((field) => field.path))
+        const names = [...paths]
+          .filter((one) => !one.startsWith("translations.") || !paths.has(one.replace("translations.", "")))
+          .map(path)
+        assert.deepStrictEqual(
+          names.filter((one, index) => names.indexOf(one) !== index),
+          [],
+          name
+        )
+      }
+    }
+  })
+})
