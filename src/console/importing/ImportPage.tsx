@@ -5,16 +5,12 @@ import { Failure } from "../shell/Failure.tsx"
 import { call, textOf } from "../data/Calls.ts"
 import type { Resource } from "../definition/Definition.ts"
 import { useSession } from "../session/Session.tsx"
-import { en } from "../words/en.ts"
-import { nl } from "../words/nl.ts"
 import { useNames, useWords } from "../words/Words.tsx"
 import { FileDrop } from "../assets/FileDrop.tsx"
 import { isImportable } from "./Importable.ts"
 import { choose, guess, type Mapping, ndjsonOf } from "./Mapping.ts"
 import { PlanView } from "./PlanView.tsx"
 import { read, type Spreadsheet } from "./Spreadsheet.ts"
-
-const dictionaries = [en.members, nl.members]
 
 interface Opened {
   readonly name: string
@@ -83,13 +79,11 @@ const ImportPage = () => {
   const [mapping, setMapping] = useState<Mapping>([])
   const resource = resources.find((candidate) => candidate.name === name)
 
-  const namesOf = (path: string) =>
-    dictionaries.flatMap((dictionary) => dictionary[path.slice(path.lastIndexOf(".") + 1)] ?? [])
   const open = useMutation({
     mutationFn: async (file: File) => ({ name: file.name, sheet: await read(file) }),
     onSuccess: (next) => {
       setOpened(next)
-      if (resource !== undefined) setMapping(guess(resource, next.sheet.titles, namesOf))
+      if (resource !== undefined) setMapping(guess(resource, next.sheet.titles))
       plan.reset()
     }
   })

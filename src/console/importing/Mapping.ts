@@ -2,8 +2,10 @@ import { Result } from "effect"
 import * as Countries from "../../domain/files/Countries.ts"
 import * as Phones from "../../domain/files/Phones.ts"
 import * as Rows from "../../domain/files/Rows.ts"
-import type { Json } from "../data/Calls.ts"
 import type { Resource } from "../definition/Definition.ts"
+import { en } from "../words/en.ts"
+import { isNamedAlone } from "../words/Names.ts"
+import { nl } from "../words/nl.ts"
 import type { Spreadsheet } from "./Spreadsheet.ts"
 
 /** The member that each column of a file is; `undefined` of a column that is ignored. */
@@ -11,21 +13,29 @@ export type Mapping = ReadonlyArray<string | undefined>
 
 const plain = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "")
 
-/** The member that a title most likely means: its path, its last word, or its name in one of the languages of the console. */
-export const guess = (
-  resource: Resource,
-  titles: ReadonlyArray<string>,
-  namesOf: (path: string) => ReadonlyArray<string>
-): Mapping => {
+const dictionaries = [en.members, nl.members]
+
+/** The last word of a path, and its names in the languages of the console. */
+const namesOf = (path: string): ReadonlyArray<string> => {
+  const last = path.slice(path.lastIndexOf(".") + 1)
+  return [last, ...dictionaries.flatMap((dictionary) => dictionary[last] ?? [])]
+}
+
+/**
+ * The member that each title most likely means: by its path, else by the name of its last word. Of several members with this name
+ * it is the one of the record itself: "Email" is not that of the invoice.
+ */
+export const guess = ({ imported }: Resource, titles: ReadonlyArray<string>): Mapping => {
   const taken = new Set<string>()
   return titles.map((title) => {
     const wanted = plain(title)
-    const found = resource.imported.find(
-      ({ path, segments }) =>
-        !taken.has(path) && [path, segments.at(-1) ?? "", ...namesOf(path)].some((name) => plain(name) === wanted)
-    )
-    if (found !== undefined) taken.add(found.path)
-    return found?.path
+    const paths = imported.map(({ path }) => path)
+    const named = paths.filter((path) => namesOf(path).some((name) => plain(name) === wanted))
+    const candidates = [paths.filter((path) => plain(path) === wanted), named.filter(isNamedAlone), named]
+    const found = candidates.find(({ length }) => length === 1)?.[0]
+    if (found === undefined || taken.has(found)) return undefined
+    taken.add(found)
+    return found
   })
 }
 
@@ -52,7 +62,7 @@ const cellOf = ({ kind, meaning, path }: Rows.Column, cell: string, country: str
 export const ndjsonOf = (resource: Resource, { rows }: Spreadsheet, mapping: Mapping): string => {
   const columns = resource.imported.filter(({ path }) => mapping.includes(path))
   const main = Phones.countryIn(columns)
-  const recordOf = (cells: ReadonlyArray<string>, index: number): Json => {
+  const recordOf = (cells: ReadonlyArray<string>, index: number) => {
     const typed = ({ path }: Rows.Column) => cells[mapping.indexOf(path)] ?? ""
     const country = main === undefined ? undefined : Countries.codeOf(typed(main))
     const named = columns.map((column) => [column.path, cellOf(column, typed(column), country)] as const)
