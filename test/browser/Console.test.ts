@@ -369,6 +369,7 @@ describe("the console in a browser", () => {
     const rows = [
       ["Nummer", "Naam", "Plaats", "Land", "Telefoon"],
       ["UTR-001", "Bakkerij Een", "Utrecht", "Nederland", "030 231 45 67"],
+      [],
       ["BER-001", "Bäckerei Berlin", "Berlin", "Duitsland", "030 1234567"]
     ].map((row) => row.map((value) => ({ value })))
     const { toBuffer } = writeXlsx(rows)
@@ -381,6 +382,7 @@ describe("the console in a browser", () => {
     await page.getByRole("button", { name: "Compare" }).click()
     await page.getByText("1 to create").waitFor()
     await page.getByText("1 to change").waitFor()
+    await page.getByRole("row", { name: "Row 4 BER-001 to create" }).waitFor()
     assert.strictEqual(
       (await service.call("GET", "/v1/locations?filter=identifier:equals:BER-001")).body.data.length,
       0

@@ -1,8 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { derive } from "../../src/console/definition/Derive.ts"
-import { guess } from "../../src/console/importing/Mapping.ts"
+import { guess, ndjsonOf } from "../../src/console/importing/Mapping.ts"
+import { read } from "../../src/console/importing/Spreadsheet.ts"
 
 const locations = derive("0.0.0").resources.find(({ name }) => name === "locations")!
+
+const sheetOf = (text: string) => read(new File([text], "winkels.csv"))
 
 describe("spreadsheets in the console", () => {
   it("a title means the value of the record itself, and none of several others", () => {
@@ -19,5 +22,26 @@ describe("spreadsheets in the console", () => {
 
   it("the second of two columns with one title is ignored", () => {
     assert.deepStrictEqual(guess(locations, ["Email", "E-mail"]), ["contact.email", undefined])
+  })
+
+  it("rows have the numbers that spreadsheets show, also below rows without content", async () => {
+    const sheet = await sheetOf("\nidentifier;name\n\nA;Een\n;\nB;Twee\n")
+    const records = ndjsonOf(locations, sheet, guess(locations, sheet.titles))
+    assert.deepStrictEqual(
+      records
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line)),
+      [
+        { identifier: "A", name: "Een", _row: 4 },
+        { identifier: "B", name: "Twee", _row: 6 }
+      ]
+    )
+  })
+
+  it("a line that declares the separator is not the titles", async () => {
+    const { rows, titles } = await sheetOf("sep=;\nidentifier;name\nA;Een\n")
+    assert.deepStrictEqual(titles, ["identifier", "name"])
+    assert.deepStrictEqual(rows, [{ number: 2, cells: ["A", "Een"] }])
   })
 })

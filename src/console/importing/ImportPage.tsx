@@ -43,7 +43,7 @@ const ColumnMapping = ({
           // Columns stay in their order, and two may have the same title.
           <tr key={index}>
             <th scope="row">
-              {title} <span className="hint">{sheet.rows[0]?.[index]}</span>
+              {title} <span className="hint">{sheet.rows[0]?.cells[index]}</span>
             </th>
             <td>
               <select

@@ -62,11 +62,11 @@ const cellOf = ({ kind, meaning, path }: Rows.Column, cell: string, country: str
 export const ndjsonOf = (resource: Resource, { rows }: Spreadsheet, mapping: Mapping): string => {
   const columns = resource.imported.filter(({ path }) => mapping.includes(path))
   const main = Phones.countryIn(columns)
-  const recordOf = (cells: ReadonlyArray<string>, index: number) => {
+  const recordOf = ({ cells, number }: Spreadsheet["rows"][number]) => {
     const typed = ({ path }: Rows.Column) => cells[mapping.indexOf(path)] ?? ""
     const country = main === undefined ? undefined : Countries.codeOf(typed(main))
     const named = columns.map((column) => [column.path, cellOf(column, typed(column), country)] as const)
-    return { ...Rows.fromCells(columns, Object.fromEntries(named)), _row: index + 1 }
+    return { ...Rows.fromCells(columns, Object.fromEntries(named)), _row: number }
   }
-  return rows.map((cells, index) => `${JSON.stringify(recordOf(cells, index))}\n`).join("")
+  return rows.map((row) => `${JSON.stringify(recordOf(row))}\n`).join("")
 }

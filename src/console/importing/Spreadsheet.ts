@@ -3,10 +3,16 @@ import { Effect, Stream } from "effect"
 import * as Csv from "effect/encoding/Csv"
 import * as Delimiter from "../../domain/files/Delimiter.ts"
 
+interface Row {
+  /** As spreadsheets number it: rows above it count, also those without content. */
+  readonly number: number
+  readonly cells: ReadonlyArray<string>
+}
+
 /** The rows of a spreadsheet as text: the titles, and below them the cells. */
 export interface Spreadsheet {
   readonly titles: ReadonlyArray<string>
-  readonly rows: ReadonlyArray<ReadonlyArray<string>>
+  readonly rows: ReadonlyArray<Row>
 }
 
 const cellOf = (value: unknown): string => {
@@ -26,8 +32,13 @@ const decode = (bytes: ArrayBuffer): string => {
 const readCsv = async (file: Blob): Promise<ReadonlyArray<ReadonlyArray<string>>> => {
   const text = decode(await file.arrayBuffer()).replace(/^\uFEFF/, "")
   const delimiter = Delimiter.detect(Delimiter.firstRecord(text) ?? text, () => false)
-  const rows = Stream.make(text).pipe(Stream.pipeThroughChannel(Csv.decodeString({ delimiter })), Stream.runCollect)
-  return Effect.runPromise(rows)
+  const rows = await Stream.make(text).pipe(
+    Stream.pipeThroughChannel(Csv.decodeString({ delimiter })),
+    Stream.runCollect,
+    Effect.runPromise
+  )
+  // Spreadsheets show no row for a `sep=;`.
+  return Delimiter.declared(text) === undefined ? rows : rows.slice(1)
 }
 
 const readXlsx = async (file: Blob): Promise<ReadonlyArray<ReadonlyArray<string>>> => {
@@ -38,6 +49,8 @@ const readXlsx = async (file: Blob): Promise<ReadonlyArray<ReadonlyArray<string>
 /** Reads the first sheet of a workbook, or a CSV file of any delimiter. */
 export const read = async (file: File): Promise<Spreadsheet> => {
   const all = await (/\.xlsx$/i.test(file.name) ? readXlsx(file) : readCsv(file))
-  const [titles = [], ...rows] = all.filter((row) => row.some((cell) => cell.trim() !== ""))
-  return { titles: titles.map((title) => title.trim()), rows }
+  const [titles, ...rows] = all
+    .map((cells, index): Row => ({ number: index + 1, cells }))
+    .filter(({ cells }) => cells.some((cell) => cell.trim() !== ""))
+  return { titles: (titles?.cells ?? []).map((title) => title.trim()), rows }
 }
