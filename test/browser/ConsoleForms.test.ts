@@ -461,6 +461,43 @@ describe("forms of the console in a browser", () => {
     await context.close()
   })
 
+  it("a plan that is made after another file was dropped, or after the page was left, is deleted", async () => {
+    const { context, page } = await visit("/import")
+    const plans: Array<string> = []
+    const drop = () =>
+      page.getByLabel("Drop files here").setInputFiles({
+        name: "winkels.csv",
+        mimeType: "text/csv",
+        buffer: Buffer.from("identifier;name\nPLAN-3;Winkel\n")
+      })
+    const leave = [
+      async () => {
+        await drop()
+        await page.getByRole("button", { name: "Compare" }).waitFor()
+      },
+      async () => {
+        await page.getByRole("link", { name: "Start" }).click()
+        await page.getByRole("heading", { name: "Start" }).waitFor()
+      }
+    ]
+    await drop()
+    for (const [index, leavePlan] of leave.entries()) {
+      await page.route(/\/v1\/plans\?/, async (route) => {
+        const response = await route.fetch()
+        plans.push((await response.json()).data.uuid)
+        await leavePlan()
+        await route.fulfill({ response })
+      })
+      await page.getByRole("button", { name: "Compare" }).click()
+      const isGone = async () =>
+        plans[index] !== undefined && (await service.call("GET", `/v1/plans/${plans[index]}`)).status === 404
+      await until("the plan is deleted", isGone)
+      await page.unrouteAll({ behavior: "wait" })
+    }
+    assert.lengthOf(new Set(plans), 2)
+    await context.close()
+  })
+
   it("a column that is chosen for a member takes it from the column that had it", async () => {
     const { context, page } = await visit("/import")
     await page.getByLabel("Drop files here").setInputFiles({

@@ -1,5 +1,5 @@
 import { useMutation } from "@tanstack/react-query"
-import { useState } from "react"
+import { useEffect, useRef, useState } from "react"
 import definition from "virtual:definition"
 import { Failure } from "../shell/Failure.tsx"
 import { call, textOf } from "../data/Calls.ts"
@@ -84,13 +84,27 @@ const ImportPage = () => {
     onSuccess: (next) => {
       setOpened(next)
       if (resource !== undefined) setMapping(guess(resource, next.sheet.titles))
-      plan.reset()
+      leave()
     }
   })
+  // The comparison whose plan is shown once it is made, if none was left since.
+  const wanted = useRef(0)
   const plan = useMutation({
-    mutationFn: ({ resource, sheet }: { readonly resource: Resource; readonly sheet: Spreadsheet }) =>
-      call(client, { group: "plans", name: "create" }, ndjsonOf(resource, sheet, mapping), { resource: resource.name })
+    mutationFn: async ({ resource, sheet }: { readonly resource: Resource; readonly sheet: Spreadsheet }) => {
+      const comparison = ++wanted.current
+      const rows = ndjsonOf(resource, sheet, mapping)
+      const made = await call(client, { group: "plans", name: "create" }, rows, { resource: resource.name })
+      if (comparison !== wanted.current) {
+        void call(client, { group: "plans", name: "delete" }, textOf(made["uuid"])).result()
+      }
+      return made
+    }
   })
+  const leave = () => {
+    wanted.current++
+    plan.reset()
+  }
+  useEffect(() => () => void wanted.current++, [])
   if (resource === undefined)
     return <Failure error={new Error(words.missingPermissions("read:locations, create:locations, update:locations"))} />
   return (
@@ -105,7 +119,7 @@ const ImportPage = () => {
           onChange={(event) => {
             setName(event.target.value)
             setOpened(undefined)
-            plan.reset()
+            leave()
           }}
         >
           {resources.map((one) => (
