@@ -665,6 +665,40 @@ describe("the console in a browser", () => {
     await context.close()
   })
 
+  /** A variant with a price of its own, whose parent has another one. */
+  const pricedVariant = async (identifier: string) => {
+    const parent = await service.create("/v1/products", { type: "variantParent", identifier, name: identifier })
+    await service.call("PUT", `/v1/products/${parent}/modules/variants`, {
+      options: [{ key: "size", values: [{ key: "s" }] }]
+    })
+    const variant = await service.create("/v1/products", {
+      type: "variant",
+      parentUuid: parent,
+      identifier: `${identifier}-S`,
+      name: `${identifier} S`,
+      optionValues: [{ option: "size", value: "s" }]
+    })
+    await service.call("PUT", `/v1/products/${parent}/modules/price`, { model: "fixed", amountMinor: 1200 })
+    await service.call("PUT", `/v1/products/${variant}/modules/price`, { model: "fixed", amountMinor: 900 })
+    return variant
+  }
+
+  it("a key that only reads products sees their values and those of their modules without a form", async () => {
+    const variant = await pricedVariant("BAG")
+    await service.call("DELETE", `/v1/products/${variant}/modules/price`)
+    const { body } = await service.call("POST", "/v1/api-keys", { name: "Prices", permissions: ["read:products"] })
+    const { context, page } = await visit(`/products/${variant}/modules?module=price`, { key: body.data.key })
+    await page.getByRole("link", { name: "From the parent." }).waitFor()
+    await page.getByText("1,200").waitFor()
+    assert.strictEqual(await page.getByText("Saving gives this product values of its own").count(), 0)
+    assert.strictEqual(await page.getByRole("button", { name: "Save" }).count(), 0)
+    await page.goto(`${service.url}/console/products/${variant}/edit`)
+    await page.locator("#content").getByText("BAG-S").waitFor()
+    assert.strictEqual(await page.getByRole("button", { name: "Save" }).count(), 0)
+    assert.strictEqual(await page.getByRole("link", { name: "Details" }).getAttribute("aria-current"), "page")
+    await context.close()
+  })
+
   it("a record is found, corrected and saved with the keyboard alone", async () => {
     const { context, page } = await open(browser, `${service.url}/console`, { viewport: { width: 1280, height: 800 } })
     page.setDefaultTimeout(waitMillis)

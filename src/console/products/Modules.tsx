@@ -18,11 +18,11 @@ const none: Read = { record: {}, etag: undefined }
 
 /** Says that a product has the values of its parent, and what saving does. */
 const Inherited = ({
-  isOwn,
+  isEditable,
   module,
   parent
 }: {
-  readonly isOwn: boolean
+  readonly isEditable: boolean
   readonly module: Module
   readonly parent: string
 }) => {
@@ -30,7 +30,7 @@ const Inherited = ({
   return (
     <p className="hint">
       <Link href={`/products/${parent}/modules?module=${module.name}`}>{words.inherited}</Link>{" "}
-      {isOwn ? words.inheritedUntilSaved : null}
+      {isEditable ? words.inheritedUntilSaved : null}
     </p>
   )
 }
@@ -48,7 +48,7 @@ const ModuleForm = ({ module, type, uuid }: Props) => {
   const queries = useQueryClient()
   const { can, client } = useSession()
   const [isNew, setNew] = useState(false)
-  const isOwn = module.owners.includes(type)
+  const isEditable = module.owners.includes(type) && can(module.update)
   const queryKey = ["module", uuid, module.name]
   const query = useQuery({
     queryKey,
@@ -74,7 +74,7 @@ const ModuleForm = ({ module, type, uuid }: Props) => {
         etag === undefined && !isNew ? (
           <p>
             {words.inactive}{" "}
-            {isOwn && can(module.update) ? (
+            {isEditable ? (
               <button type="button" onClick={() => setNew(true)}>
                 {words.activate}
               </button>
@@ -86,9 +86,9 @@ const ModuleForm = ({ module, type, uuid }: Props) => {
               <VariantMatrix product={uuid} content={record} />
             ) : null}
             {record["inheritedFrom"] === undefined ? null : (
-              <Inherited isOwn={isOwn} module={module} parent={textOf(record["inheritedFrom"])} />
+              <Inherited isEditable={isEditable} module={module} parent={textOf(record["inheritedFrom"])} />
             )}
-            {isOwn ? (
+            {isEditable ? (
               <EditForm action={module.update} uuid={uuid} read={{ record, etag }} queryKey={queryKey} />
             ) : (
               <Members node={record} />

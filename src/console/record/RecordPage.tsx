@@ -46,15 +46,15 @@ interface Props {
   readonly tab: string
 }
 
-const Tabs = ({ resource, tab, uuid }: Props) => {
+/** The tabs of a record that the key may see, each with its title. */
+const useTabs = ({ actions, modules, name, relations }: Resource): ReadonlyArray<readonly [string, string]> => {
   const words = useWords()
   const names = useNames()
   const { can } = useSession()
-  const { actions, modules, relations } = resource
-  const tabs: ReadonlyArray<readonly [string, string]> = [
+  return [
     ["details", words.details],
     ...(can(actions.update) ? [["edit", words.edit] as const] : []),
-    ...(resource.name === "posts" ? [["preview", words.preview] as const] : []),
+    ...(name === "posts" ? [["preview", words.preview] as const] : []),
     ...(modules.length > 0 ? [["modules", words.modules] as const] : []),
     ...relations
       .filter(({ list }) => can(list))
@@ -65,6 +65,10 @@ const Tabs = ({ resource, tab, uuid }: Props) => {
     ...(can(actions.usages) ? [["usages", words.usages] as const] : []),
     ...(can(actions.history) ? [["history", words.history] as const] : [])
   ]
+}
+
+const Tabs = ({ resource, tab, tabs, uuid }: Props & { readonly tabs: ReturnType<typeof useTabs> }) => {
+  const names = useNames()
   return (
     <nav className="tabs" aria-label={names.one(resource.name)}>
       <ul>
@@ -111,11 +115,14 @@ const Content = ({ read, resource, tab, uuid }: Props & { readonly read: Read })
   return <Details resource={resource} record={read.record} />
 }
 
-const RecordPage = ({ resource, tab, uuid }: Props) => {
+const RecordPage = ({ resource, tab: wanted, uuid }: Props) => {
   const words = useWords()
   const names = useNames()
   const { can } = useSession()
   const query = useRecord(resource, uuid)
+  const tabs = useTabs(resource)
+  // An address may name one that the key may not see.
+  const tab = tabs.some(([name]) => name === wanted) ? wanted : "details"
   const isGone = messageOf(query.error).tag.endsWith("NotFoundError") && can(resource.actions.history)
   return (
     <>
@@ -136,7 +143,7 @@ const RecordPage = ({ resource, tab, uuid }: Props) => {
                 <h1>{labelOf(read.record, resource.label)}</h1>
                 <RemoveButton resource={resource} uuid={uuid} label={labelOf(read.record, resource.label)} />
               </div>
-              <Tabs resource={resource} uuid={uuid} tab={tab} />
+              <Tabs resource={resource} uuid={uuid} tab={tab} tabs={tabs} />
               <Content resource={resource} uuid={uuid} tab={tab} read={read} />
             </>
           )}
