@@ -683,6 +683,19 @@ describe("the console in a browser", () => {
     return variant
   }
 
+  it("a variant whose module is deactivated shows the values of its parent", async () => {
+    const variant = await pricedVariant("CAP")
+    const { context, page } = await visit(`/products/${variant}/modules?module=price`)
+    const amount = page.getByLabel("Amount minor")
+    await amount.waitFor()
+    assert.strictEqual(await amount.inputValue(), "900")
+    await page.getByRole("button", { name: "Deactivate" }).click()
+    await page.locator(".notices").getByText("1 record deleted").waitFor()
+    await page.getByRole("link", { name: "From the parent." }).waitFor()
+    assert.strictEqual(await amount.inputValue(), "1200")
+    await context.close()
+  })
+
   it("a key that only reads products sees their values and those of their modules without a form", async () => {
     const variant = await pricedVariant("BAG")
     await service.call("DELETE", `/v1/products/${variant}/modules/price`)

@@ -48,6 +48,8 @@ const ModuleForm = ({ module, type, uuid }: Props) => {
   const queries = useQueryClient()
   const { can, client } = useSession()
   const [isNew, setNew] = useState(false)
+  // After a removal the form begins again, with what the product has then.
+  const [removals, setRemovals] = useState(0)
   const isEditable = module.owners.includes(type) && can(module.update)
   const queryKey = ["module", uuid, module.name]
   const query = useQuery({
@@ -64,6 +66,7 @@ const ModuleForm = ({ module, type, uuid }: Props) => {
     onSuccess: async () => {
       setNew(false)
       await queries.invalidateQueries()
+      setRemovals((count) => count + 1)
       notify(words.removed("1"))
     },
     onError: (error) => notify(messageOf(error).text)
@@ -89,7 +92,7 @@ const ModuleForm = ({ module, type, uuid }: Props) => {
               <Inherited isEditable={isEditable} module={module} parent={textOf(record["inheritedFrom"])} />
             )}
             {isEditable ? (
-              <EditForm action={module.update} uuid={uuid} read={{ record, etag }} queryKey={queryKey} />
+              <EditForm key={removals} action={module.update} uuid={uuid} read={{ record, etag }} queryKey={queryKey} />
             ) : (
               <Members node={record} />
             )}
