@@ -169,6 +169,30 @@ describe("the console in a browser", () => {
     await colleague.context.close()
   })
 
+  it("a filter by a date holds for the day of the browser, and shows this day", async () => {
+    await service.create("/v1/posts", {
+      type: "news",
+      publishAt: "2996-05-01T12:00:00.000Z",
+      translations: [{ locale: "en-GB", title: "In May" }]
+    })
+    const { context, page } = await visit("/posts", { timezoneId: "Pacific/Auckland" })
+    await page.getByText("Add filter").click()
+    await page.getByRole("combobox", { name: "Field" }).selectOption("publishAt")
+    const operators = await page.getByRole("combobox", { name: "Condition" }).locator("option").allTextContents()
+    assert.deepStrictEqual(operators, ["is", "after", "on or after", "before", "on or before", "has a value"])
+    await page.getByLabel("Value", { exact: true }).fill("2996-05-02")
+    await page.getByRole("button", { name: "Apply" }).click()
+    const chip = page.locator(".chip")
+    await chip.getByText("Publish at is May 2, 2996").waitFor()
+    assert.strictEqual(await chip.count(), 1)
+    await page.getByText("1 of 1").waitFor()
+    await page.getByRole("link", { name: "In May" }).waitFor()
+    await page.getByRole("button", { name: "Remove the filter Publish at is May 2, 2996" }).click()
+    await chip.waitFor({ state: "detached" })
+    assert.notInclude(page.url(), "filter")
+    await context.close()
+  })
+
   it("the branches within a radius of a place are listed, the nearest first", async () => {
     const { context, page, problems } = await visit("/locations?view=map")
     await page.waitForSelector(".map[data-places='30']")

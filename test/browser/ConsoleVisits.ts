@@ -15,6 +15,8 @@ export interface Options {
   readonly locale?: string
   /** The language that was chosen in the console. */
   readonly language?: string
+  /** The time zone of the browser. */
+  readonly timezoneId?: string
 }
 
 /** A request that a screen no longer needs is aborted. */
@@ -27,7 +29,7 @@ export const waitMillis = 15_000
 export const visit = async (
   { browser, service }: { readonly browser: Browser; readonly service: Service.Service },
   path: string,
-  { key = service.key, language, locale = "en-US", width = 1280 }: Options = {}
+  { key = service.key, language, locale = "en-US", timezoneId = "UTC", width = 1280 }: Options = {}
 ): Promise<Visit> => {
   const chosen = language === undefined ? "" : `localStorage.setItem("waypost-language", "${language}")`
   // It runs before each document of the tab; only the first one of the service is signed in by it.
@@ -39,7 +41,7 @@ export const visit = async (
   const opened = await open(
     browser,
     `${service.url}/console${path}`,
-    { locale, viewport: { width, height: 800 } },
+    { locale, timezoneId, viewport: { width, height: 800 } },
     signIn
   )
   opened.page.setDefaultTimeout(waitMillis)

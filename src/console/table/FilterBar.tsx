@@ -1,10 +1,22 @@
 import { type FormEvent, useState } from "react"
 import { useAddress } from "../data/Addresses.ts"
+import * as Days from "../data/Days.ts"
 import * as Filters from "../data/Filters.ts"
 import type { Column, Resource } from "../definition/Definition.ts"
-import { useNames, useWords } from "../words/Words.tsx"
+import { useFormats, useNames, useWords } from "../words/Words.tsx"
 
 const inputTypes: Readonly<Partial<Record<Column["kind"], string>>> = { number: "number", date: "date" }
+
+/** A filter has no alternatives, so none of it holds for the times of several days. */
+const operatorsOf = ({ kind, operators }: Column) =>
+  kind === "date" ? operators.filter((operator) => operator !== "in") : operators
+
+/** The names of operators; times are before or after others. */
+const useConditions = () => {
+  const { conditions, timeConditions } = useWords()
+  return (kind: Column["kind"] | undefined): typeof conditions =>
+    kind === "date" ? { ...conditions, ...timeConditions } : conditions
+}
 
 interface ValueProps {
   readonly column: Column
@@ -53,21 +65,25 @@ const NewCondition = ({
   resource
 }: {
   readonly resource: Resource
-  readonly add: (condition: Filters.Condition) => void
+  readonly add: (conditions: ReadonlyArray<Filters.Condition>) => void
 }) => {
   const words = useWords()
   const names = useNames()
+  const conditionsOf = useConditions()
   const [path, setPath] = useState(resource.columns[0]?.path ?? "")
   const [operator, setOperator] = useState<string>("")
   const [value, setValue] = useState("")
   const column = resource.columns.find((candidate) => candidate.path === path)
   if (column === undefined) return null
-  const [first = "equals"] = column.kind === "string" ? ["contains"] : column.operators
-  const chosen = column.operators.some((one) => one === operator) ? operator : first
+  const operators = operatorsOf(column)
+  const conditions = conditionsOf(column.kind)
+  const [first = "equals"] = column.kind === "string" ? ["contains"] : operators
+  const chosen = operators.some((one) => one === operator) ? operator : first
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const values = chosen === "in" ? value.split("|").map((one) => one.trim()) : [value]
-    add({ field: path, operator: chosen, values })
+    const isDay = column.kind === "date" && chosen !== "exists"
+    add(isDay ? Days.conditionsOn(path, chosen, value) : [{ field: path, operator: chosen, values }])
     setValue("")
   }
   return (
@@ -85,9 +101,9 @@ const NewCondition = ({
       <label>
         {words.operator}
         <select value={chosen} onChange={(event) => setOperator(event.target.value)}>
-          {column.operators.map((one) => (
+          {operators.map((one) => (
             <option key={one} value={one}>
-              {words.conditions[one]}
+              {conditions[one]}
             </option>
           ))}
         </select>
@@ -105,23 +121,33 @@ export const FilterBar = ({ resource }: { readonly resource: Resource }) => {
   const words = useWords()
   const names = useNames()
   const address = useAddress()
+  const formats = useFormats()
+  const conditionsOf = useConditions()
   const conditions = Filters.read(address.get("filter"))
   const set = (next: ReadonlyArray<Filters.Condition>) => address.set({ filter: Filters.print(next) })
-  const textOf = ({ field, operator, values }: Filters.Condition) => {
-    const known: Readonly<Record<string, string>> = words.conditions
-    const value = operator === "exists" ? (values[0] === "false" ? words.no : words.yes) : values.join(", ")
-    return `${names.path(field)} ${known[operator] ?? operator} ${value}`
+  const kindOf = (field: string) => resource.columns.find(({ path }) => path === field)?.kind
+  const isTime = (field: string) => kindOf(field) === "date"
+  // A day of UTC is not one of the browser.
+  const timeOf = (value: string) => (/^\d{4}-\d\d-\d\d$/.test(value) ? `${value} UTC` : formats.time(value))
+  const textOf = ({ day, field, operator, values }: Days.Shown) => {
+    const known: Readonly<Record<string, string>> = conditionsOf(kindOf(field))
+    const valueOf = () => {
+      if (operator === "exists") return values[0] === "false" ? words.no : words.yes
+      if (day !== undefined) return formats.day(day)
+      return (isTime(field) ? values.map(timeOf) : values).join(", ")
+    }
+    return `${names.path(field)} ${known[operator] ?? operator} ${valueOf()}`
   }
   return (
     <div className="filters">
-      {conditions.map((condition, index) => (
-        <span className="chip" key={`${condition.field} ${condition.operator} ${condition.values.join("|")}`}>
-          {textOf(condition)}
+      {Days.shownOf(conditions, isTime).map((shown) => (
+        <span className="chip" key={`${shown.field} ${shown.operator} ${shown.values.join("|")}`}>
+          {textOf(shown)}
           <button
             type="button"
             className="quiet"
-            aria-label={words.removeFilter(textOf(condition))}
-            onClick={() => set(conditions.filter((_, other) => other !== index))}
+            aria-label={words.removeFilter(textOf(shown))}
+            onClick={() => set(conditions.filter((condition) => !shown.parts.includes(condition)))}
           >
             ✕
           </button>
@@ -129,7 +155,7 @@ export const FilterBar = ({ resource }: { readonly resource: Resource }) => {
       ))}
       <details className="popup">
         <summary>{words.addFilter}</summary>
-        <NewCondition resource={resource} add={(condition) => set([...conditions, condition])} />
+        <NewCondition resource={resource} add={(added) => set([...conditions, ...added])} />
       </details>
     </div>
   )

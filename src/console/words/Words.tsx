@@ -1,4 +1,5 @@
 import { createContext, type ReactNode, use, useMemo, useState } from "react"
+import { startOf } from "../data/Days.ts"
 import { en, type Words } from "./en.ts"
 import { namesOf } from "./Names.ts"
 import { nl } from "./nl.ts"
@@ -64,8 +65,11 @@ export const useFormats = () => {
     const locale = localeOf(language)
     // Coordinates have more digits than are shown by default.
     const number = new Intl.NumberFormat(locale, { maximumFractionDigits: 10 })
+    const date = new Intl.DateTimeFormat(locale, { dateStyle: "medium" })
     const time = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" })
     return {
+      /** A day without a time, as `2026-01-31`. */
+      day: (value: string) => date.format(startOf(value)),
       number: (value: number) => number.format(value),
       time: (value: string) => (Number.isNaN(Date.parse(value)) ? value : time.format(new Date(value)))
     }

@@ -199,6 +199,7 @@ export const en = {
     in: "is one of",
     exists: "has a value"
   },
+  timeConditions: { gt: "after", gte: "on or after", lt: "before", lte: "on or before" },
   resources: { "api-keys": "API keys" } as Readonly<Record<string, string>>,
   singular: { "api-keys": "API key" } as Readonly<Record<string, string>>,
   members: { api: "API", uuid: "UUID", zipcode: "Zip code" } as Readonly<Record<string, string>>

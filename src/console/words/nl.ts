@@ -203,6 +203,7 @@ export const nl: Words = {
     in: "is een van",
     exists: "heeft een waarde"
   },
+  timeConditions: { gt: "na", gte: "vanaf", lt: "voor", lte: "tot en met" },
   resources: {
     locations: "Locaties",
     users: "Gebruikers",
