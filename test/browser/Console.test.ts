@@ -252,13 +252,22 @@ describe("the console in a browser", () => {
     await context.close()
   })
 
-  it("a deleted record that is restored without all of its relations says what is not restored", async () => {
+  it("a deleted record says so, that it can be restored to a key that can, and after that what is not restored", async () => {
     const group = await service.create("/v1/groups", { name: "Verdwenen" })
     const uuid = await service.create("/v1/locations", { name: "Half terug", identifier: "UTR-HALF" })
     await service.call("PUT", `/v1/groups/${group}/locations`, { locations: [uuid] })
     await service.call("DELETE", `/v1/locations/${uuid}`)
     await service.call("DELETE", `/v1/groups/${group}`)
+    const { body: reader } = await service.call("POST", "/v1/api-keys", {
+      name: "Looker",
+      permissions: ["read:locations"]
+    })
+    const looked = await visit(`/locations/${uuid}`, { key: reader.data.key })
+    await looked.page.getByText("This record was deleted. Its history is below.").waitFor()
+    assert.strictEqual(await looked.page.getByText("Restoring brings it back.").count(), 0)
+    await looked.context.close()
     const { context, page } = await visit(`/locations/${uuid}`)
+    await page.getByText("Restoring brings it back.").waitFor()
     await page.getByRole("button", { name: "Restore" }).first().click()
     await page.getByText("Restored in part. Not restored: groups 1").waitFor()
     await page.getByRole("heading", { name: "Half terug" }).waitFor()
@@ -714,7 +723,7 @@ describe("the console in a browser", () => {
     await amount.waitFor()
     assert.strictEqual(await amount.inputValue(), "900")
     await page.getByRole("button", { name: "Deactivate" }).click()
-    await page.locator(".notices").getByText("1 record deleted").waitFor()
+    await page.locator(".notices").getByText("Deactivated").waitFor()
     await page.getByRole("link", { name: "From the parent." }).waitFor()
     assert.strictEqual(await amount.inputValue(), "1200")
     await context.close()
@@ -1175,6 +1184,11 @@ describe("the console in a browser", () => {
     await page.goto(`${service.url}/console/webhooks/0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30`)
     assert.include(await page.getByRole("alert").textContent(), "webhook")
     await page.getByRole("button", { name: "Try again" }).waitFor()
+    // A record with a history that never existed was not deleted.
+    await page.goto(`${service.url}/console/locations/0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30`)
+    await page.getByRole("alert").filter({ hasText: "location" }).waitFor()
+    await page.getByRole("button", { name: "Try again" }).waitFor()
+    assert.strictEqual(await page.getByText("This record was deleted").count(), 0)
     await context.close()
   })
 })

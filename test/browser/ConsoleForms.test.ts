@@ -259,6 +259,14 @@ describe("forms of the console in a browser", () => {
     await context.close()
   })
 
+  it("a webhook without deliveries says that none is recorded", async () => {
+    const webhook = await service.create("/v1/webhooks", { url: "https://93.184.216.34/events", types: ["user.*"] })
+    const { context, page } = await visit(`/webhooks/${webhook}/deliveries`)
+    await page.getByText("No delivery is recorded.").waitFor()
+    assert.strictEqual(await page.getByText("No change is recorded.").count(), 0)
+    await context.close()
+  })
+
   it("a negative number keeps its sign while it is typed into a browser whose decimals have a comma", async () => {
     const uuid = await service.create("/v1/locations", {
       name: "Westelijk",

@@ -41,4 +41,16 @@ describe("what the console says", () => {
       }
     }
   })
+
+  it("one webhook that is not delivered is one", () => {
+    assert.deepStrictEqual(
+      [en, nl].flatMap(({ failedWebhooks }) => [failedWebhooks("1"), failedWebhooks("2")]),
+      [
+        "1 webhook is not delivered",
+        "2 webhooks are not delivered",
+        "1 webhook wordt niet afgeleverd",
+        "2 webhooks worden niet afgeleverd"
+      ]
+    )
+  })
 })

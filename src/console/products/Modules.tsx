@@ -67,7 +67,7 @@ const ModuleForm = ({ module, type, uuid }: Props) => {
       setNew(false)
       await queries.invalidateQueries()
       setRemovals((count) => count + 1)
-      notify(words.removed("1"))
+      notify(words.deactivated)
     },
     onError: (error) => notify(messageOf(error).text)
   })

@@ -43,7 +43,7 @@ const DeliveryList = ({ action, uuid }: { readonly action: Action; readonly uuid
           {words.refresh}
         </button>
       </p>
-      <Listed list={list} empty={words.noHistory}>
+      <Listed list={list} empty={words.noDeliveries}>
         {(rows) => (
           <table>
             <thead>

@@ -4,7 +4,7 @@ import { messageOf } from "../shell/Failure.tsx"
 import { Listed } from "../shell/Listed.tsx"
 import { useNotify } from "../shell/Notices.tsx"
 import { call, isRecord, type Json, textOf, valueAt } from "../data/Calls.ts"
-import { useParts } from "../data/Lists.ts"
+import { type List, type Part, useParts } from "../data/Lists.ts"
 import type { Resource } from "../definition/Definition.ts"
 import { useSession } from "../session/Session.tsx"
 import { useFormats, useNames, useWords } from "../words/Words.tsx"
@@ -30,23 +30,20 @@ const Change = ({ change }: { readonly change: Json }) => {
 interface Props {
   readonly resource: Resource
   readonly uuid: string
-  /** When the record was changed last, if it exists: its log has that a moment later. */
-  readonly editedAt?: string
 }
 
-/** What changed a record, the latest first, with the values before and after, and the way back. */
-export const History = ({ editedAt = "", resource, uuid }: Props) => {
+/** The changes of a record, the latest first. They are read again while something `lacks` that is there soon. */
+export const useChanges = ({ resource, uuid }: Props, lacks: (newest: Json | undefined) => boolean): List<Part> =>
+  useParts({ action: resource.actions.history!, uuids: [uuid] }, { order: "desc" }, lacks)
+
+/** What changed a record, with the values before and after, and the way back. */
+export const Changes = ({ list, resource, uuid }: Props & { readonly list: List<Part> }) => {
   const words = useWords()
   const formats = useFormats()
   const deed = useDeed()
   const notify = useNotify()
   const queries = useQueryClient()
   const { can, client } = useSession()
-  const list = useParts(
-    { action: resource.actions.history!, uuids: [uuid] },
-    { order: "desc" },
-    (newest) => textOf(newest?.["occurredAt"]) < editedAt
-  )
   const restore = useMutation({
     // Without an event, a deleted record comes back as it was before its deletion.
     mutationFn: async (eventId?: string) => {
@@ -111,4 +108,10 @@ export const History = ({ editedAt = "", resource, uuid }: Props) => {
       )}
     </Listed>
   )
+}
+
+/** The history of a record that exists; the log has its last change, which was at `editedAt`, a moment later. */
+export const History = ({ editedAt, resource, uuid }: Props & { readonly editedAt: string }) => {
+  const list = useChanges({ resource, uuid }, (newest) => textOf(newest?.["occurredAt"]) < editedAt)
+  return <Changes list={list} resource={resource} uuid={uuid} />
 }

@@ -8,6 +8,7 @@ import type { Read } from "../form/EditForm.tsx"
 import { useSession } from "../session/Session.tsx"
 import { useNames, useWords } from "../words/Words.tsx"
 import { Details } from "./Details.tsx"
+import { Gone } from "./Gone.tsx"
 import { History } from "./History.tsx"
 import { Related } from "./Related.tsx"
 import { RemoveButton } from "./RemoveButton.tsx"
@@ -116,7 +117,6 @@ const Content = ({ read, resource, tab, uuid }: Props & { readonly read: Read })
 }
 
 const RecordPage = ({ resource, tab: wanted, uuid }: Props) => {
-  const words = useWords()
   const names = useNames()
   const { can } = useSession()
   const query = useRecord(resource, uuid)
@@ -130,11 +130,7 @@ const RecordPage = ({ resource, tab: wanted, uuid }: Props) => {
         <Link href={`/${resource.name}`}>← {names.resource(resource.name)}</Link>
       </p>
       {isGone ? (
-        <>
-          <h1>{names.one(resource.name)}</h1>
-          <p>{words.isDeleted}</p>
-          <History resource={resource} uuid={uuid} />
-        </>
+        <Gone resource={resource} uuid={uuid} error={query.error} retry={() => void query.refetch()} />
       ) : (
         <Loaded query={query}>
           {(read) => (

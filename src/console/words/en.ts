@@ -89,6 +89,7 @@ export const en = {
   ready: "ready",
   notReady: "not ready",
   deliveries: "Deliveries",
+  noDeliveries: "No delivery is recorded.",
   metaTags: "Meta tags",
   sendTest: "Send a test",
   testAnswer: (status: string) => `The receiver answered with ${status}.`,
@@ -107,7 +108,8 @@ export const en = {
   restoreHint: "Brings back the values as they were after this change; those of a deleted record as they were before.",
   restored: "Restored",
   restoredInPart: (warning: string) => `Restored in part. ${warning}`,
-  isDeleted: "This record was deleted. Its history is below; restoring brings it back.",
+  isDeleted: "This record was deleted. Its history is below.",
+  isRestorable: "Restoring brings it back.",
   before: "Before",
   after: "After",
   unset: "not set",
@@ -129,6 +131,7 @@ export const en = {
   inactive: "Not active",
   activate: "Activate",
   deactivate: "Deactivate",
+  deactivated: "Deactivated",
   inherited: "From the parent.",
   inheritedUntilSaved: "Saving gives this product values of its own, which no longer follow the parent.",
   attention: "Needs attention",
@@ -136,7 +139,8 @@ export const en = {
   allGood: "Nothing needs attention.",
   qualityCount: (count: string) =>
     count === "1" ? "1 location has data that can be improved" : `${count} locations have data that can be improved`,
-  failedWebhooks: (count: string) => `${count} webhooks are not delivered`,
+  failedWebhooks: (count: string) =>
+    count === "1" ? "1 webhook is not delivered" : `${count} webhooks are not delivered`,
   expiringKeys: (count: string) =>
     count === "1" ? "1 key expires within 30 days" : `${count} keys expire within 30 days`,
   created: "created",

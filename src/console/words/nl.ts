@@ -91,6 +91,7 @@ export const nl: Words = {
   ready: "gereed",
   notReady: "niet gereed",
   deliveries: "Afleveringen",
+  noDeliveries: "Er is geen aflevering vastgelegd.",
   metaTags: "Metatags",
   sendTest: "Test versturen",
   testAnswer: (status) => `De ontvanger antwoordde met ${status}.`,
@@ -111,7 +112,8 @@ export const nl: Words = {
     "Brengt de waarden terug zoals ze na deze wijziging waren; die van een verwijderd record zoals ze ervoor waren.",
   restored: "Hersteld",
   restoredInPart: (warning) => `Gedeeltelijk hersteld. ${warning}`,
-  isDeleted: "Dit record is verwijderd. De geschiedenis staat hieronder; herstellen brengt het terug.",
+  isDeleted: "Dit record is verwijderd. De geschiedenis staat hieronder.",
+  isRestorable: "Herstellen brengt het terug.",
   before: "Voor",
   after: "Na",
   unset: "niet ingevuld",
@@ -133,6 +135,7 @@ export const nl: Words = {
   inactive: "Niet actief",
   activate: "Activeren",
   deactivate: "Deactiveren",
+  deactivated: "Gedeactiveerd",
   inherited: "Van het hoofdproduct.",
   inheritedUntilSaved: "Opslaan geeft dit product eigen waarden, die het hoofdproduct niet meer volgen.",
   attention: "Vraagt aandacht",
@@ -140,7 +143,8 @@ export const nl: Words = {
   allGood: "Niets vraagt aandacht.",
   qualityCount: (count) =>
     count === "1" ? "1 locatie heeft gegevens die beter kunnen" : `${count} locaties hebben gegevens die beter kunnen`,
-  failedWebhooks: (count) => `${count} webhooks worden niet afgeleverd`,
+  failedWebhooks: (count) =>
+    count === "1" ? "1 webhook wordt niet afgeleverd" : `${count} webhooks worden niet afgeleverd`,
   expiringKeys: (count) =>
     count === "1" ? "1 sleutel verloopt binnen 30 dagen" : `${count} sleutels verlopen binnen 30 dagen`,
   created: "gemaakt",
