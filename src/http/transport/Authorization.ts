@@ -19,6 +19,7 @@ import * as ReplicaRouting from "./ReplicaRouting.ts"
 import { appendHeaders } from "./ResponseHeaders.ts"
 import * as RateLimit from "./limits/RateLimit.ts"
 import { Shares } from "./limits/Shares.ts"
+import * as UnreadAnswers from "./limits/UnreadAnswers.ts"
 
 /**
  * Checks the key, its permissions, its share and its rate, in this order, before the request is decoded. The permissions
@@ -35,10 +36,11 @@ export const layer = Layer.effect(
     const { delayRejection } = yield* InFlight
     const rejectOverload = Effect.flatten(delayRejection(() => Effect.die(overloaded)))
     /** The request has no place, so that rejections never take those of other keys. */
-    const rejectOverShare = Effect.andThen(
-      appendHeaders({ "retry-after": "1" }),
-      Effect.delay(Effect.flatten(delayRejection(() => overShare)), "900 millis")
-    )
+    const rejectOverShare = (error: RateLimitExceededError) =>
+      Effect.andThen(
+        appendHeaders({ "retry-after": "1" }),
+        Effect.delay(Effect.flatten(delayRejection(() => Effect.fail(error))), "900 millis")
+      )
     return Authorization.of({
       apiKey: Effect.fnUntraced(function* (respond, { credential, endpoint, group }) {
         const place = yield* CurrentPlace
@@ -60,12 +62,16 @@ export const layer = Layer.effect(
         const share = shares.of(key.share)
         place.share = share
         if (!place.enter()) return yield* rejectOverload
+        if (UnreadAnswers.isRejected(shares, request, share)) {
+          place.leave()
+          return yield* rejectOverShare(UnreadAnswers.tooManyUnread)
+        }
         const counted = countedIn(endpoint)
         const taken = counted.findIndex((resource) => !shares.take(share, resource))
         if (taken !== -1) {
           for (const resource of counted.slice(0, taken)) shares.release(share, resource)
           place.leave()
-          return yield* rejectOverShare
+          return yield* rejectOverShare(overShare)
         }
         place.leaveShare = () => {
           place.leaveShare = () => undefined
@@ -107,9 +113,7 @@ export const demand = (...required: ReadonlyArray<Permission | undefined>) =>
     )
   )
 
-const overShare = Effect.fail(
-  new RateLimitExceededError({
-    message: "This key has as many requests in flight as its share allows; try again in 1 s",
-    retryAfterSeconds: 1
-  })
-)
+const overShare = new RateLimitExceededError({
+  message: "This key has as many requests in flight as its share allows; try again in 1 s",
+  retryAfterSeconds: 1
+})

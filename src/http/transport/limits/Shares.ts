@@ -37,8 +37,10 @@ export class Shares extends Context.Service<
     readonly of: (id: string) => Share
     /** Takes an amount, or returns false if the share or the process would exceed its limit. */
     readonly take: (share: Share, resource: Resource, amount?: number) => boolean
-    /** Takes an amount, also one that exceeds the limits. */
-    readonly add: (share: Share, resource: Resource, amount: number) => void
+    /** Takes what is left of an amount within the limits, and returns how much. */
+    readonly takeRest: (share: Share, resource: Resource, amount: number) => number
+    /** Whether a share that has some can have no more. */
+    readonly isUsedUp: (share: Share, resource: Resource) => boolean
     readonly release: (share: Share, resource: Resource, amount?: number) => void
     /** Waits until a request of a share may begin; requests of a share with many in flight take turns. */
     readonly turn: (share: Share) => Effect.Effect<void>
@@ -84,8 +86,17 @@ export class Shares extends Context.Service<
 
       const turn = Turns.make()
 
-      const add = ({ id }: Share, resource: Resource, amount: number) => {
-        tallyOf(id).used[resource] += amount
+      /** A share of everything has only the limit of the process. */
+      const maxOf = ({ weight }: Tally, resource: Resource) => {
+        const part = KEY_SHARE * weight
+        return part >= 1 ? Infinity : Math.ceil(limits[resource] * part)
+      }
+
+      const leftOf = (tally: Tally, resource: Resource) =>
+        Math.max(0, Math.min(maxOf(tally, resource) - tally.used[resource], limits[resource] - used[resource]))
+
+      const add = (tally: Tally, resource: Resource, amount: number) => {
+        tally.used[resource] += amount
         used[resource] += amount
       }
 
@@ -95,19 +106,25 @@ export class Shares extends Context.Service<
         take: ({ id }, resource, amount = 1) => {
           const tally = tallyOf(id)
           tally.seenAt = performance.now()
-          // A share of everything has only the limit of the process.
-          const part = KEY_SHARE * tally.weight
-          const max = part >= 1 ? Infinity : Math.ceil(limits[resource] * part)
           // An answer alone may have more bytes than all of them, or it would never be sent.
           const exceeds = (held: number, max: number) => held + amount > max && (held > 0 || resource !== "unreadBytes")
           // The places of `InFlight` limit the requests of the process.
           const isFull = resource !== "requests" && exceeds(used[resource], limits[resource])
-          if (isFull || exceeds(tally.used[resource], max)) return false
+          if (isFull || exceeds(tally.used[resource], maxOf(tally, resource))) return false
           add(tally, resource, amount)
           return true
         },
-        add,
-        release: (share, resource, amount = 1) => add(share, resource, -amount)
+        takeRest: ({ id }, resource, amount) => {
+          const tally = tallyOf(id)
+          const taken = Math.min(amount, leftOf(tally, resource))
+          add(tally, resource, taken)
+          return taken
+        },
+        isUsedUp: ({ id }, resource) => {
+          const tally = tallyOf(id)
+          return tally.used[resource] > 0 && leftOf(tally, resource) === 0
+        },
+        release: ({ id }, resource, amount = 1) => add(tallyOf(id), resource, -amount)
       })
     })
   )
