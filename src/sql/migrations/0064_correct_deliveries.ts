@@ -22,6 +22,32 @@ const replacements = [
     "and o.state <> 'delivered' and (c.success is null",
     `and o.state <> 'delivered' and o."eventId" is not null and (c.success is null`
   ],
+  // Such rows are taken also while a webhook has one connection, because nothing is sent for them.
+  ["waypost_take_deliveries(interval)", "select w.uuid, case when", "select w.uuid, w.types, case when"],
+  [
+    "waypost_take_deliveries(interval)",
+    "continue when busy.count >= hook.connections;",
+    "continue when busy.count >= 32;"
+  ],
+  [
+    "waypost_take_deliveries(interval)",
+    `with due as (
+          select q.id, q.bytes, q.due_at from webhook_queue q
+            where q.webhook_uuid = hook.uuid and q.is_head and q.due_at <= clock_timestamp()
+            order by q.due_at, q.id limit hook.connections - busy.count
+        ), sized as (`,
+    `with heads as (
+          select q.id, q.bytes, q.due_at, exists (select from events e
+              where e.position = q.position and waypost_selects(hook.types, e.type, e.action)) as is_sent
+            from webhook_queue q
+            where q.webhook_uuid = hook.uuid and q.is_head and q.due_at <= clock_timestamp()
+            order by q.due_at, q.id limit 32 - busy.count
+        ), counted as (
+          select *, count(*) filter (where is_sent) over (order by due_at, id) as nth_sent from heads
+        ), due as (
+          select * from counted where not is_sent or nth_sent <= hook.connections - busy.count
+        ), sized as (`
+  ],
   // Status 410 is about the URL that answered it. The version before does not say which that was.
   [
     "waypost_finish_deliveries(jsonb)",
