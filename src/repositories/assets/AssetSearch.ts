@@ -75,8 +75,8 @@ export class AssetSearch extends Context.Service<
         if (!isSearch) return yield* assets.list(listed, view)
         const sought = hasWords(words) ? words : ""
         const language = locale ?? locales.defaultLocale
-        const exact = documents(locale, exactly(sought, language))
-        const similar = { ...documents(locale, nearly(sought, language)), name: "similar" }
+        const exact = documents("exact", locale, exactly(sought, language))
+        const similar = documents("similar", locale, nearly(sought, language))
         const matching = (source: Source, page: ListRequest = listed) =>
           assets.list(page, { ...view, source, fallback: similar })
         const found = yield* matching(exact)
@@ -99,9 +99,10 @@ export class AssetSearch extends Context.Service<
 }
 
 /** The documents in which a search looks: `document`, one for each asset. */
-const documents = (locale: string | undefined, query: Fragment): Source => {
+const documents = (name: string, locale: string | undefined, query: Fragment): Source => {
   const language = sql`${locale?.split("-")[0] ?? ""}::text`
   return {
+    name,
     // Kept apart, so that the words are read once and not for every document. A whole word ranks above a beginning.
     from: sql`(
         select query, replace(query::text, ':*', '')::tsquery as words
