@@ -82,7 +82,7 @@ export class MetaTags extends Context.Service<
       const locales = yield* Locales
       const categories = yield* AssetCategories
       const { largePages, pooled } = yield* Sql
-      const cost = PageCost.make()
+      const costs = { whole: PageCost.make(), ofCategories: PageCost.make() }
       const records = yield* Records.make({
         kind: "metaTags",
         table: "meta_tag_definitions",
@@ -97,6 +97,7 @@ export class MetaTags extends Context.Service<
             readonly json: Encoded<ReadonlyArray<MetaTagDefinition>> | null
           }>`${allSql(categories, locale)}`
         )
+        const cost = categories === null ? costs.whole : costs.ofCategories
         // They cost what a page of the default limit costs that has as many bytes.
         const [row] = yield* cost.isLarge(defaults.limit) ? largePages(read) : read
         const { json } = row!

@@ -58,7 +58,7 @@ export class Territories extends Context.Service<
     Territories,
     Effect.gen(function* () {
       const { largePages, pooled, search } = yield* Sql
-      const cost = PageCost.make()
+      const costs = { conflicts: PageCost.make(), gaps: PageCost.make() }
       return traced(Territories, {
         // Each reason is looked up only if the better ones have no location. The plans of the last two depend on the values:
         // on how many locations have such zip codes, or are in the country; so does how long they take.
@@ -76,6 +76,7 @@ export class Territories extends Context.Service<
           const within = yield* rangeOf(request)
           const offset = Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER)
           const asked = { countryCode, limit, offset }
+          const cost = within === undefined ? costs.conflicts : costs.gaps
           const statement = within === undefined ? conflictsSql(asked) : gapsSql(within, asked)
           const read = search((pool) => Effect.orDie(pool<Row>`${statement}`.unprepared))
           const [row] = yield* cost.isLarge(limit) ? largePages(read) : read

@@ -58,6 +58,7 @@ layer(services, { excludeTestServices: true })("the statements of territories", 
         select uuidv7(), repeat('a', 250), 'claims-' || i, array(select code::text from generate_series(5000, 5499) code)
         from generate_series(1, 15) i`
       assert.deepStrictEqual(yield* usedBy(territories.list({ kind: "conflicts", limit: 25 })), ["long"])
+      assert.deepStrictEqual(yield* usedBy(territories.list({ kind: "conflicts", limit: 100 })), ["long"])
       assert.deepStrictEqual(yield* usedBy(territories.list({ kind: "conflicts", limit: 500 })), ["large", "long"])
     })
   )
