@@ -27,7 +27,8 @@ const Decision = Schema.Literals(["allow", "deny"])
 export const AccessReason = Schema.Struct({
   code: openWords(ruleCodes),
   effect: Decision.annotate({
-    description: "What the rule decides. Of `campaign` it is about the action `order` only."
+    description: "What the rule decides. Of `campaign` it is about the action `order` only.",
+    examples: ["deny"]
   }),
   message: Schema.String.annotate({
     description: "What the rule found and, if it denies, what to change.",

@@ -18,7 +18,7 @@ const ReadinessProblem = Schema.Struct({
       "The member of the location or of the product that the variable reads; of other sources, the place in the template module.",
     examples: ["contact.phone"]
   }),
-  code: openWords(readinessCodes),
+  code: openWords(readinessCodes).annotate({ examples: ["missing"] }),
   message: Schema.String.annotate({ examples: ["contact.phone of the location is not set; the template needs it"] })
 }).annotate({ identifier: "ReadinessProblem" })
 
