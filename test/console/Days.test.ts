@@ -1,6 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Days from "../../src/console/data/Days.ts"
 import * as Filters from "../../src/console/data/Filters.ts"
+import { isTimestamp } from "../../src/domain/schema/Fields.ts"
 
 const zone = process.env["TZ"]
 
@@ -16,7 +17,9 @@ describe.each(["America/New_York", "Asia/Beirut", "Pacific/Auckland", "UTC"])("f
     else process.env["TZ"] = zone
   })
 
-  const days = ["2026-03-08", "2026-03-29", "2026-04-05", "2026-10-25", "2026-11-01", "2026-12-31", "0001-01-01"]
+  const days = ["2026-03-08", "2026-03-29", "2026-04-05", "2026-10-25", "2026-11-01", "2026-12-31"]
+  /** Whose begin or end is no time of the service in some time zones. */
+  const outer = ["0001-01-01", "9999-12-31"]
 
   /** As the address has them. */
   const kept = (conditions: ReadonlyArray<Filters.Condition>) => Filters.read(Filters.print(conditions))
@@ -40,8 +43,15 @@ describe.each(["America/New_York", "Asia/Beirut", "Pacific/Auckland", "UTC"])("f
     }
   })
 
+  it("have times that the service knows, of any day", () => {
+    for (const day of [...days, ...outer]) {
+      for (const { values } of Days.conditionsOn("createdAt", "equals", day))
+        assert.isTrue(isTimestamp(values[0]!), day)
+    }
+  })
+
   it("are shown with the day and the operator that were chosen", () => {
-    for (const day of days) {
+    for (const day of [...days, ...outer]) {
       for (const operator of ["equals", "gt", "gte", "lt", "lte"]) {
         const conditions = kept(Days.conditionsOn("createdAt", operator, day))
         const [shown, ...others] = Days.shownOf(conditions, () => true)
@@ -57,7 +67,8 @@ describe.each(["America/New_York", "Asia/Beirut", "Pacific/Auckland", "UTC"])("f
       ...Days.conditionsOn("createdAt", "lte", "2026-03-30"),
       ...Days.conditionsOn("editedAt", "lte", "2026-03-30"),
       { field: "editedAt", operator: "gt", values: ["2026-03-29T09:30:00.000Z"] },
-      { field: "editedAt", operator: "equals", values: ["2026-03-29"] }
+      { field: "editedAt", operator: "equals", values: ["2026-03-29"] },
+      { field: "editedAt", operator: "gte", values: ["NaN-NaN-NaN"] }
     ]
     const shown = Days.shownOf(conditions, () => true)
     assert.deepStrictEqual(
@@ -67,7 +78,8 @@ describe.each(["America/New_York", "Asia/Beirut", "Pacific/Auckland", "UTC"])("f
         ["lte", "2026-03-30"],
         ["lte", "2026-03-30"],
         ["gt", undefined],
-        ["equals", undefined]
+        ["equals", undefined],
+        ["gte", undefined]
       ]
     )
     const texts = Days.shownOf(Days.conditionsOn("name", "equals", "2026-03-29"), () => false)

@@ -21,12 +21,17 @@ const dayAt = (time: Date): string => {
   return `${time.getFullYear().toString().padStart(4, "0")}-${two(time.getMonth() + 1)}-${two(time.getDate())}`
 }
 
+/** The first and the last time that the service knows. */
+const limits = [Date.parse("0001-01-01T00:00:00.000Z"), Date.parse("9999-12-31T23:59:59.999Z")] as const
+
+const printed = (time: Date): string => new Date(Math.min(Math.max(time.getTime(), limits[0]), limits[1])).toISOString()
+
 /** The conditions that hold for times of a day, or for those before or after it. */
 export const conditionsOn = (field: string, operator: string, day: string): ReadonlyArray<Condition> => {
   if (Number.isNaN(startOf(day).getTime())) return [{ field, operator, values: [day] }]
   if (operator === "equals") return ["gte", "lte"].flatMap((bound) => conditionsOn(field, bound, day))
   const time = operator === "gt" || operator === "lte" ? endOf(day) : startOf(day)
-  return [{ field, operator, values: [time.toISOString()] }]
+  return [{ field, operator, values: [printed(time)] }]
 }
 
 /** A condition as it is shown: what it was chosen as, and the conditions of the filter that it stands for. */
@@ -40,7 +45,7 @@ const bounds = new Set(["gt", "gte", "lt", "lte"])
 
 /** The day whose first or last millisecond a condition compares with, as `conditionsOn` makes it. */
 const dayOf = ({ field, operator, values: [value = ""] }: Condition): string | undefined => {
-  if (!bounds.has(operator)) return undefined
+  if (!bounds.has(operator) || Number.isNaN(Date.parse(value))) return undefined
   const day = dayAt(new Date(value))
   return conditionsOn(field, operator, day)[0]?.values[0] === value ? day : undefined
 }

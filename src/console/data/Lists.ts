@@ -50,7 +50,7 @@ const again = { times: 30, after: 1000 }
 export const useParts = (
   { action, uuids = [] }: Listed,
   query: Readonly<Record<string, unknown>> = {},
-  lacks: (newest: Json | undefined) => boolean = () => false
+  lacks: (rows: ReadonlyArray<Json>) => boolean = () => false
 ): List<Part> => {
   const { client } = useSession()
   return useInfiniteQuery({
@@ -60,7 +60,7 @@ export const useParts = (
       call<Part>(client, action, ...uuids, { limit: pageSize, ...query, after }, { signal }),
     getNextPageParam: ({ cursor, more }) => (more ? cursor : undefined),
     refetchInterval: ({ state: { data, dataUpdateCount } }) =>
-      data !== undefined && dataUpdateCount <= again.times && lacks(data.pages[0]?.data[0]) ? again.after : false
+      data !== undefined && dataUpdateCount <= again.times && lacks(data.pages[0]?.data ?? []) ? again.after : false
   })
 }
 

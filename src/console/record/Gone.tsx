@@ -1,4 +1,4 @@
-import { textOf } from "../data/Calls.ts"
+import { type Json, textOf } from "../data/Calls.ts"
 import { rowsOf } from "../data/Lists.ts"
 import type { Resource } from "../definition/Definition.ts"
 import { useSession } from "../session/Session.tsx"
@@ -14,13 +14,20 @@ interface Props {
   readonly retry: () => void
 }
 
+/** The last change that decides whether the record exists; an erasure of its history may follow its deletion. */
+const lastOf = (changes: ReadonlyArray<Json>): string =>
+  changes
+    .map(({ type }) => textOf(type))
+    .map((type) => type.slice(type.lastIndexOf(".") + 1))
+    .find((action) => ["created", "restored", "deleted", "erased"].includes(action)) ?? ""
+
 /** What stands for a record that does not exist: its history if it was deleted, else the error. */
 export const Gone = ({ error, resource, retry, uuid }: Props) => {
   const words = useWords()
   const names = useNames()
   const { can } = useSession()
   // The log has the deletion a moment after the record is gone.
-  const list = useChanges({ resource, uuid }, (newest) => !/\.(?:deleted|erased)$/.test(textOf(newest?.["type"])))
+  const list = useChanges({ resource, uuid }, (changes) => !["deleted", "erased"].includes(lastOf(changes)))
   const retryAll = () => {
     retry()
     void list.refetch()
@@ -28,13 +35,14 @@ export const Gone = ({ error, resource, retry, uuid }: Props) => {
   if (list.data === undefined) {
     return list.error === null ? <p className="hint">{words.loading}</p> : <Failure error={error} retry={retryAll} />
   }
-  const isDeleted = textOf(rowsOf(list.data.pages)[0]?.["type"]).endsWith(".deleted")
+  const last = lastOf(rowsOf(list.data.pages))
+  const isRestorable = last === "deleted" && can(resource.actions.restore)
   return (
     <>
       <h1>{names.one(resource.name)}</h1>
-      {isDeleted ? (
+      {["deleted", "erased"].includes(last) ? (
         <p>
-          {words.isDeleted} {can(resource.actions.restore) ? words.isRestorable : null}
+          {words.isDeleted} {isRestorable ? words.isRestorable : null}
         </p>
       ) : null}
       <Changes list={list} resource={resource} uuid={uuid} />

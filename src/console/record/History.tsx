@@ -32,8 +32,8 @@ interface Props {
   readonly uuid: string
 }
 
-/** The changes of a record, the latest first. They are read again while something `lacks` that is there soon. */
-export const useChanges = ({ resource, uuid }: Props, lacks: (newest: Json | undefined) => boolean): List<Part> =>
+/** The changes of a record, the latest first. They are read again while `lacks` returns true for the first of them. */
+export const useChanges = ({ resource, uuid }: Props, lacks: (changes: ReadonlyArray<Json>) => boolean): List<Part> =>
   useParts({ action: resource.actions.history!, uuids: [uuid] }, { order: "desc" }, lacks)
 
 /** What changed a record, with the values before and after, and the way back. */
@@ -112,6 +112,6 @@ export const Changes = ({ list, resource, uuid }: Props & { readonly list: List<
 
 /** The history of a record that exists; the log has its last change, which was at `editedAt`, a moment later. */
 export const History = ({ editedAt, resource, uuid }: Props & { readonly editedAt: string }) => {
-  const list = useChanges({ resource, uuid }, (newest) => textOf(newest?.["occurredAt"]) < editedAt)
+  const list = useChanges({ resource, uuid }, ([newest]) => textOf(newest?.["occurredAt"]) < editedAt)
   return <Changes list={list} resource={resource} uuid={uuid} />
 }

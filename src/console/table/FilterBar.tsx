@@ -7,7 +7,7 @@ import { useFormats, useNames, useWords } from "../words/Words.tsx"
 
 const inputTypes: Readonly<Partial<Record<Column["kind"], string>>> = { number: "number", date: "date" }
 
-/** A filter has no alternatives, so none of it holds for the times of several days. */
+/** Conditions of a filter are combined with `and`, so no filter holds for the times of one of several days. */
 const operatorsOf = ({ kind, operators }: Column) =>
   kind === "date" ? operators.filter((operator) => operator !== "in") : operators
 
