@@ -157,10 +157,13 @@ export const strict = { onExcessProperty: "error", reportInput: true } as const
 /** Of larger bodies, in characters, only the first problem is reported: finding all of them could block the event loop. */
 export const maxFullyChecked = 64 * 1024
 
-/** The issues of a request part, at most twenty. */
+/** How many issues of a request part a response has. */
+export const maxIssues = 20
+
+/** The first issues of a request part. */
 export const describe = (issue: SchemaIssue.Issue, part: Issue["in"]): ReadonlyArray<Issue> =>
   leavesOf(issue)
-    .slice(0, 20)
+    .slice(0, maxIssues)
     .map((leaf) => {
       const { suggestions = [], ...problem } = problemOf(leaf, part)
       const path = leaf.path.map(String).join(".")

@@ -4,8 +4,10 @@ import * as Rows from "../../domain/files/Rows.ts"
 import { parseJson } from "../../domain/schema/Json.ts"
 import { inRange } from "../../domain/schema/WholeNumber.ts"
 import { limits } from "../../domain/plans/Plan.ts"
+import { maxIssues } from "../../domain/write/Issues.ts"
 import {
   InvalidRequestError,
+  type Issue,
   PayloadTooLargeError,
   UnsupportedMediaTypeError
 } from "../../domain/write/RequestErrors.ts"
@@ -124,15 +126,20 @@ const json = <E>(text: Stream.Stream<string, E>) =>
     )
   })
 
-/** The header of a CSV file: the paths of members. */
+const unknownColumn = (title: string, known: ReadonlyArray<string>) =>
+  inBody(title, "unknownMember", `Unknown column "${title}"${didYouMean(nearest(title, known))}`)
+
+/** The header of a CSV file: the paths of members. It can have hundreds of thousands of titles. */
 const checkHeader = (header: ReadonlyArray<string>, columns: ReadonlyArray<Rows.Column>) => {
-  const known = columns.map(({ path }) => path)
-  const issues = header.flatMap((title, index) => {
-    if (header.indexOf(title) < index) return [inBody(title, "duplicate", `Column "${title}" appears twice`)]
-    if (known.includes(title)) return []
-    const similar = nearest(title, known)
-    return [inBody(title, "unknownMember", `Unknown column "${title}"${didYouMean(similar)}`)]
-  })
+  const known = new Set(columns.map(({ path }) => path))
+  const titles = new Set<string>()
+  const issues: Array<Issue> = []
+  for (const title of header) {
+    if (issues.length === maxIssues) break
+    if (titles.has(title)) issues.push(inBody(title, "duplicate", `Column "${title}" appears twice`))
+    else if (!known.has(title)) issues.push(unknownColumn(title, [...known]))
+    titles.add(title)
+  }
   return issues.length > 0 ? Effect.fail(InvalidRequestError.of(issues)) : Effect.succeed(header)
 }
 

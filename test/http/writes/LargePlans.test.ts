@@ -4,8 +4,9 @@ import { limits } from "../../../src/domain/plans/Plan.ts"
 import { Permission } from "../../../src/domain/keys/Permission.ts"
 import * as RelationStatements from "../../../src/repositories/people/RelationStatements.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
+import { cpuMillis } from "../../support/CpuTime.ts"
 import { createPost } from "../../support/requests/PostRequests.ts"
-import { problemsOf, send, unique } from "../../support/requests/Requests.ts"
+import { expectError, problemsOf, send, unique } from "../../support/requests/Requests.ts"
 import * as TestServer from "../../support/TestServer.ts"
 
 const keyWith = (...permissions: ReadonlyArray<Permission>) =>
@@ -98,6 +99,27 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans of large records
       assert.deepStrictEqual(problemsOf(answer), [400, "InvalidRequestError", " tooManyOpen"])
       assert.strictEqual(times, 0)
     })
+  )
+
+  it.effect(
+    "a CSV header of 210,000 titles is rejected with its first twenty issues, in less than five seconds of processor time",
+    () =>
+      Effect.gen(function* () {
+        const titles = Array.from({ length: 210_000 }, (_, index) => index.toString(36))
+        const before = cpuMillis()
+        const answer = yield* send("POST", "/v1/plans?resource=locations", {
+          raw: `name,name,nane,${titles.join()}`,
+          headers: { "content-type": "text/csv" }
+        })
+        const used = cpuMillis() - before
+        const { issues } = expectError(answer, 400, "InvalidRequestError")
+        assert.lengthOf(issues, 20)
+        assert.deepStrictEqual(
+          issues.slice(0, 3).map(({ message }: { readonly message: string }) => message),
+          ['Column "name" appears twice', 'Unknown column "nane"; did you mean name?', 'Unknown column "0"']
+        )
+        assert.isBelow(used, 5000)
+      })
   )
 
   it.effect("the members that rows add and remove are compared in parts of 100,000 uuids", () =>
