@@ -37,7 +37,7 @@ export interface Found {
   readonly compared: string
   readonly uuid: string | null
   readonly editedAt: string | null
-  readonly isWithin: boolean | null
+  readonly isWithin: boolean
 }
 
 /** Finds the records of keys. */
@@ -47,7 +47,8 @@ export const find = (
   filter: ReadonlyArray<Condition>,
   keys: ReadonlyArray<{ readonly place: number; readonly key: string }>
 ) => pooled<Found>`
-  select named.place, (${compared(sql`named.key`)})::text as compared, t.uuid::text as uuid, t.edited_at::text as "editedAt", ${where(filter)} as "isWithin"
+  select named.place, (${compared(sql`named.key`)})::text as compared, t.uuid::text as uuid, t.edited_at::text as "editedAt",
+    (${where(filter)}) is true as "isWithin"
   from jsonb_to_recordset(${JSON.stringify(keys.map(({ key, place }) => ({ key, place })))}::jsonb) as named (place int, key text)
   left join ${table} t on ${compared(key)} = ${compared(sql`named.key`)}`
 

@@ -628,28 +628,45 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
     })
   )
 
-  it.effect("rows of records outside the filter are refused, and only records that it finds are deleted", () =>
-    Effect.gen(function* () {
-      const { id, prefix } = collection()
-      yield* branches([
-        { identifier: id("nl"), address: { countryCode: "NL" } },
-        { identifier: id("nl2"), address: { countryCode: "NL" } },
-        { identifier: id("be"), address: { countryCode: "BE" } }
-      ])
-      const query = `resource=locations&mode=full&maxDeletes=100&filter=identifier:startsWith:${prefix},address.countryCode:equals:NL`
-      const { body } = yield* plan(query, [
-        { identifier: id("nl"), name: "Renamed" },
-        { identifier: id("be"), name: "Renamed" }
-      ])
-      assert.deepStrictEqual(body.data.counts, { ...zero, update: 1, delete: 1, refused: 1 })
-      const [refused] = yield* changesOf(body.data.uuid, "&kind=refused")
-      assert.deepStrictEqual([refused.key, refused.issues[0].code], [id("be"), "outsideFilter"])
-      yield* apply(body.data.uuid, { force: true })
-      assert.deepStrictEqual(
-        (yield* listOf(prefix)).map(({ identifier }) => identifier),
-        [id("be"), id("nl")]
-      )
-    })
+  it.effect(
+    "rows of records outside the filter, or without its member, are refused, and only records that it finds are deleted",
+    () =>
+      Effect.gen(function* () {
+        const { id, prefix } = collection()
+        yield* branches([
+          { identifier: id("nl"), address: { countryCode: "NL" } },
+          { identifier: id("nl2"), address: { countryCode: "NL" } },
+          { identifier: id("be"), address: { countryCode: "BE" } },
+          { identifier: id("none") }
+        ])
+        const query = `resource=locations&mode=full&maxDeletes=100&filter=identifier:startsWith:${prefix},address.countryCode:equals:NL`
+        const { body } = yield* plan(query, [
+          { identifier: id("nl"), name: "Renamed" },
+          { identifier: id("be"), name: "Renamed" },
+          { identifier: id("none"), name: "Renamed" }
+        ])
+        assert.deepStrictEqual(body.data.counts, { ...zero, update: 1, delete: 1, refused: 2 })
+        const refused: ReadonlyArray<{ key: string; issues: ReadonlyArray<{ code: string }> }> = yield* changesOf(
+          body.data.uuid,
+          "&kind=refused"
+        )
+        assert.deepStrictEqual(
+          refused.map(({ issues, key }) => [key, issues[0]!.code]),
+          [
+            [id("be"), "outsideFilter"],
+            [id("none"), "outsideFilter"]
+          ]
+        )
+        yield* apply(body.data.uuid, { force: true })
+        assert.deepStrictEqual(
+          (yield* listOf(prefix)).map(({ identifier, name }) => [identifier, name]),
+          [
+            [id("be"), "Branch"],
+            [id("nl"), "Renamed"],
+            [id("none"), "Branch"]
+          ]
+        )
+      })
   )
 
   it.effect("a filter of posts finds what the key sees of them, as a filter of their list does", () =>
