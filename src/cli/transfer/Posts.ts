@@ -89,14 +89,14 @@ created as scheduled first. CSV cannot hold translations; use json or ndjson.`,
     choose: Effect.fnUntraced(function* (client: Client["Service"], records: ReadonlyArray<Json>) {
       const moved = records.flatMap(({ slug, status }) => (isBehind("draft", status) ? [String(slug)] : []))
       const existing = yield* statusesOf(client, moved)
-      const now = DateTime.formatIso(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
-      return records.map(({ publishedAt, ...post }): Json | undefined => {
-        const { publishAt, slug, status } = post
+      return records.map((record): Json | undefined => {
+        const { slug, status } = record
+        const post = Struct.omit(record, ["publishedAt"])
         if (!isBehind("draft", status)) return post
         const current = existing.get(String(slug))
         // A post that is ahead stays there.
         if (current !== undefined && !isBehind(current, status)) return Struct.omit(post, ["status"])
-        return status === "scheduled" ? { ...post, publishAt: publishAt ?? publishedAt ?? now } : undefined
+        return status === "scheduled" ? post : undefined
       })
     }),
     unsupported: {

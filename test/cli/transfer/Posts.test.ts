@@ -147,6 +147,21 @@ describe("waypost import and export of posts", () => {
     assert.include(back.refused, "forbiddenMove")
   })
 
+  it("a scheduled row without publishAt keeps that of its draft, and is rejected if there is none; neither is published", async () => {
+    const post = (slug: string, rest: Json) => ({ slug, type: "news", translations, ...rest })
+    await imported([post("s-draft", { publishAt: future })])
+    const { code, out, refused } = await imported([
+      post("s-draft", { status: "scheduled" }),
+      post("s-new", { status: "scheduled" })
+    ])
+    assert.strictEqual(code, 1)
+    assert.include(out, "1 updated, 1 refused")
+    assert.include(refused, '"path":"publishAt","code":"required"')
+    const { publishAt, status } = await find("s-draft")
+    assert.deepStrictEqual([publishAt, status], [future, "scheduled"])
+    assert.lengthOf(await list("/v1/posts?filter=slug:equals:s-new"), 0)
+  })
+
   it("an import rejects a post without a slug, and one with an unknown author or group", async () => {
     const { code, out, refused } = await imported([
       { type: "news", translations },
