@@ -88,6 +88,53 @@ layer(TestServer.layer(), { excludeTestServices: true })("erasure", (it) => {
     })
   )
 
+  it.effect("the erasure of a user removes kept answers about an outdated plan of the user, and no others", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      for (const username of ["Outdated-gone", "outdated-kept"]) {
+        const user = yield* Products.createUser({ username })
+        const plan = yield* send("POST", "/v1/plans?resource=users", { body: [{ username, firstName: "New" }] })
+        yield* send("PATCH", `/v1/users/${user}`, { body: { firstName: "Other" } })
+        const headers = { "idempotency-key": username }
+        const answer = yield* send("POST", `/v1/plans/${plan.body.data.uuid}/apply`, { body: {}, headers })
+        assert.deepStrictEqual(expectError(answer, 409, "PlanOutdatedError").changed, [username])
+        yield* send("DELETE", `/v1/users/${user}${username === "Outdated-gone" ? "?erase=true" : ""}`)
+      }
+      const rows = yield* pooled<{ readonly key: string }>`
+        select key from idempotent_answers where key ilike 'outdated-%'`
+      assert.deepStrictEqual(rows, [{ key: "outdated-kept" }])
+    })
+  )
+
+  it.effect("the erasure of a user removes plans in which a refused row has the name in an issue, and no others", () =>
+    Effect.gen(function* () {
+      const email = (name: string) => `Refused-${name}@example.com`
+      const user = yield* Products.createUser({ username: "refused-gone", email: email("gone") })
+      yield* Products.createUser({ username: "refused-kept", email: email("kept") })
+      const planned = Effect.fnUntraced(function* (resource: string, row: object) {
+        const { body, text } = yield* send("POST", `/v1/plans?resource=${resource}`, { body: [row] })
+        assert.strictEqual(body.data?.counts.refused, 1, text)
+        return body.data.uuid as string
+      })
+      const unknown = (name: string) => ({
+        slug: "refused-post",
+        _refused: [{ path: "author", code: "unknownUser", message: `No user has the username "${name}"` }]
+      })
+      const plans = yield* Effect.all([
+        planned("users", { username: "refused-new", email: email("GONE") }),
+        planned("posts", unknown("Refused-gone")),
+        planned("users", { username: "refused-new", email: email("kept") }),
+        planned("posts", unknown("refused"))
+      ])
+      assert.strictEqual((yield* send("DELETE", `/v1/users/${user}?erase=true`)).status, 200)
+      const answers = yield* Effect.forEach(plans, (uuid) => send("GET", `/v1/plans/${uuid}`))
+      assert.deepStrictEqual(
+        answers.map(({ status }) => status),
+        [404, 404, 200, 200]
+      )
+    })
+  )
+
   it.effect("erasing needs delete:events too; without it nothing is deleted", () =>
     Effect.gen(function* () {
       const { key: create } = yield* TestServer.TestServer
