@@ -1,6 +1,5 @@
 import { Effect, String as Str } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { RecordType } from "../../domain/changes/RecordType.ts"
 
 /**
  * Removes the values of all events of a deleted user, in the transaction that deletes it or later, and notes that in the
@@ -42,10 +41,26 @@ const columnPath = (member: string) => {
   return [Str.camelToSnake(first!), ...rest]
 }
 
-/** Removes the values of some members from the events of a record; otherwise the same. */
-export const erasePaths = (sql: SqlClient.SqlClient, type: RecordType, uuid: string, members: ReadonlyArray<string>) =>
-  Effect.map(
-    sql<{ readonly events: number }>`
-      select waypost_erase_paths(${type}::text, ${uuid}::uuid, ${JSON.stringify(members.map(columnPath))}::jsonb) as events`,
-    ([row]) => row!.events
-  )
+/**
+ * Removes the values of some members from the events of a location; otherwise the same. The plans that have a row of it are
+ * removed; the row of a plan that created it has only its identifier.
+ */
+export const erasePaths = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  uuid: string,
+  members: ReadonlyArray<string>
+) {
+  yield* sql`
+    with names as materialized (
+      select array_agg(distinct value) as known from (
+        select before, after from events where type = 'location' and record_uuid = ${uuid}::uuid
+        union all select before, after from pending_changes where type = 'location' and uuid = ${uuid}::uuid
+      ) states, lateral (values (before->>'identifier'), (after->>'identifier')) identifiers (value)
+    ) delete from plans p where p.resource = 'locations' and (
+      exists (select from plan_rows r where r.plan = p.uuid and r.record = ${uuid}::uuid)
+      or (p.counts->>'create')::int is distinct from 0 and exists (
+        select from plan_rows r, names where r.plan = p.uuid and r.kind = 'create' and r.compared = any (known)))`
+  const [row] = yield* sql<{ readonly events: number }>`
+    select waypost_erase_paths('location', ${uuid}::uuid, ${JSON.stringify(members.map(columnPath))}::jsonb) as events`
+  return row!.events
+})

@@ -51,7 +51,7 @@ export class Locations extends Context.Service<
     /** A page of the locations that are the answer to a question of access, if its record exists. */
     listWithin(answer: Answer, request: ListRequest): Effect.Effect<Option.Option<EncodedPage<Location>>>
     list(request: LocationsRequest): Effect.Effect<EncodedPage<Location>>
-    /** Removes the values of these members from the past events of a location, which may be deleted. */
+    /** Removes the values of these members from the past events of a location, which may be deleted, and its plans. */
     eraseHistory(
       uuid: LocationId,
       members: HistoryErasure["paths"]
@@ -123,7 +123,7 @@ export class Locations extends Context.Service<
         delete: (uuid, precondition) => memberships.withRelationLock("locations", records.remove(uuid, precondition)),
         eraseHistory: Effect.fnUntraced(
           function* (uuid, members) {
-            const events = yield* Erasures.erasePaths(pooled, "location", uuid, members)
+            const events = yield* Erasures.erasePaths(pooled, uuid, members)
             if (events > 0) return updated("locations", uuid, true)
             // The events of a location that exists may all have been pruned.
             const existing = yield* pooled`select from locations where uuid = ${uuid}`

@@ -184,6 +184,35 @@ layer(TestServer.layer(), { excludeTestServices: true })("erasure", (it) => {
     })
   )
 
+  it.effect("erase-history removes the plans with a row of the location, also one that created it, and no others", () =>
+    Effect.gen(function* () {
+      const planned = (identifier: string, fields: object) =>
+        Effect.map(
+          send("POST", "/v1/plans?resource=locations", { body: [{ identifier, name: "Bakery", ...fields }] }),
+          ({ body }) => body.data.uuid as string
+        )
+      const erased = Effect.fnUntraced(function* (identifier: string) {
+        const creating = yield* planned(identifier, { contact: { phone: "+31200001" } })
+        const applied = yield* send("POST", `/v1/plans/${creating}/apply`, { body: {} })
+        assert.strictEqual(applied.status, 200, applied.text)
+        const clearing = yield* planned(identifier, { contact: { phone: null } })
+        return [creating, clearing]
+      })
+      const plans = [...(yield* erased("erased-plan")), ...(yield* erased("erased-plan-2"))]
+      const { body } = yield* send("GET", "/v1/locations?filter=identifier:equals:erased-plan")
+      const { uuid } = body.data[0]
+      yield* send("PATCH", `/v1/locations/${uuid}`, { body: { identifier: "renamed-plan", contact: { phone: null } } })
+      const paths = ["contact.phone"]
+      const answer = yield* send("POST", `/v1/locations/${uuid}/erase-history`, { body: { paths } })
+      assert.strictEqual(answer.status, 200, answer.text)
+      const found = yield* Effect.forEach(plans, (plan) => send("GET", `/v1/plans/${plan}`))
+      assert.deepStrictEqual(
+        found.map(({ status }) => status),
+        [404, 404, 200, 200]
+      )
+    })
+  )
+
   it.effect("a location whose values were erased from its events is restored without them, and read so at a time", () =>
     Effect.gen(function* () {
       const location = yield* Products.createLocation({
