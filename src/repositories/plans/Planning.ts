@@ -1,6 +1,7 @@
 import { Effect, Result, Semaphore, Stream } from "effect"
 import { type Json, memberOf } from "../../domain/schema/Json.ts"
 import type { Permission } from "../../domain/keys/Permission.ts"
+import type { Ignore } from "../../domain/plans/IgnoredPaths.ts"
 import { limits, type PlanId } from "../../domain/plans/Plan.ts"
 import type { Condition } from "../../domain/query/FilterConditions.ts"
 import { noPrecondition } from "../../domain/query/Precondition.ts"
@@ -14,15 +15,14 @@ import type { BulkResource } from "../bulk/Resource.ts"
 import * as Attempts from "./Attempts.ts"
 import type { Connections } from "./Connections.ts"
 import * as FileChunks from "./FileChunks.ts"
-import { duplicate, leaves, lengthOf, outsideFilter, textOf, without } from "./RowForms.ts"
+import { duplicate, leaves, lengthOf, outsideFilter, textOf } from "./RowForms.ts"
 import * as Records from "./PlanRecords.ts"
 import * as Statements from "./PlanStatements.ts"
 
 export interface Options {
   readonly plan: PlanId
   readonly filter: ReadonlyArray<Condition>
-  /** Paths that stay as they are. */
-  readonly ignore: ReadonlyArray<string>
+  readonly ignore: Ignore
   readonly requestId: string
   /** What an operation needs in addition to the permissions of the plan. */
   readonly demandsOf: (operation: DecodedOperation) => ReadonlyArray<Permission>
@@ -114,7 +114,7 @@ export const make = (
       rowsByKey.set(at.compared, row)
       if (Result.isFailure(data)) return refuse({ place, row, found }, key, data.failure)
       if (found?.isWithin === false) return refuse({ place, row, found }, key, [outsideFilter(member)])
-      const sent = found === undefined ? data.success : without(data.success, ignore)
+      const sent = found === undefined ? data.success : ignore(data.success)
       const decoded = (found === undefined ? create : patch)(sent)
       if (Result.isFailure(decoded)) return refuse({ place, row, found }, key, decoded.failure.issues)
       const operation: DecodedOperation =

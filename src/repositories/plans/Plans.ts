@@ -3,6 +3,7 @@ import { SecureRandom } from "effect/crypto"
 import type { Pagination } from "../../domain/query/Pagination.ts"
 import { pagination } from "../../domain/query/Pagination.ts"
 import type { Encoded } from "../../domain/schema/Encoded.ts"
+import type { Ignore } from "../../domain/plans/IgnoredPaths.ts"
 import {
   limits,
   type Plan,
@@ -38,7 +39,7 @@ import * as Statements from "./PlanStatements.ts"
 export interface PlanRequest {
   readonly resource: PlanResource
   readonly mode: PlanMode
-  readonly ignore: ReadonlyArray<string>
+  readonly ignore: Ignore
   /** Percent of the compared records that may be deleted. */
   readonly maxDeletes: number
   readonly filter: ReadonlyArray<Condition>

@@ -1,4 +1,3 @@
-import { Predicate } from "effect"
 import { type Json, memberOf } from "../../domain/schema/Json.ts"
 import type { Entry } from "../../domain/changes/Event.ts"
 import { differing, type Leaf } from "../../domain/changes/Leaves.ts"
@@ -37,16 +36,6 @@ const textLength = (value: unknown) => {
 export const setOf = (operation: DecodedOperation, member: string) => {
   const sent = "payload" in operation ? memberOf(operation.payload, member) : undefined
   return Array.isArray(sent) ? [...new Set(sent.map(String))].toSorted() : undefined
-}
-
-export const without = (data: Json, paths: ReadonlyArray<string>): Json =>
-  paths.reduce<Json>((rest, path) => withoutPath(rest, path.split(".")), data)
-
-const withoutPath = (data: Json, [name, ...below]: ReadonlyArray<string>): Json => {
-  const { [name!]: value, ...others } = data
-  if (value === undefined) return data
-  if (below.length === 0) return others
-  return Predicate.isObject(value) ? { ...data, [name!]: withoutPath(value, below) } : data
 }
 
 /** The issues of an error of a single write. */

@@ -729,6 +729,41 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
     })
   )
 
+  it.effect("null for an object clears its members except the paths to ignore", () =>
+    Effect.gen(function* () {
+      const { id, prefix, query } = collection()
+      const contact = { phone: "+31301234567", email: "a@example.com" }
+      const address = { city: "Utrecht", countryCode: "NL" }
+      yield* branches([
+        { identifier: id("1"), contact, legal: { address }, invoice: { name: "Bakery", address } },
+        { identifier: id("2"), contact: { phone: "+31301234567" } }
+      ])
+      const ignore = "contact.phone,legal.address.city,invoice.name,invoice.address"
+      const { body } = yield* plan(`${query}&ignore=${ignore}`, [
+        { identifier: id("1"), name: "New", contact: null, legal: null, invoice: { address: null } },
+        { identifier: id("2"), contact: null, invoice: null }
+      ])
+      assert.deepStrictEqual(body.data.counts, { ...zero, update: 1, unchanged: 1 })
+      const [{ changes }] = yield* changesOf(body.data.uuid)
+      assert.deepStrictEqual(changes.map(({ path }: Fields) => path).toSorted(), [
+        "contact.email",
+        "legal.address.countryCode",
+        "name"
+      ])
+      yield* apply(body.data.uuid)
+      const [first] = yield* listOf(prefix)
+      assert.deepStrictEqual(
+        [first!["contact"], first!["legal"], first!["invoice"]],
+        [{ phone: "+31301234567" }, { address: { city: "Utrecht" } }, { name: "Bakery", address }]
+      )
+      const author = { uuid: yield* made("users", { username: unique("author"), email: `${unique("a")}@example.com` }) }
+      const slug = unique("ignored")
+      yield* createPost({ slug, author })
+      const posts = yield* plan("resource=posts&ignore=author.uuid", [{ slug, author: null }])
+      assert.deepStrictEqual(posts.body.data.counts, { ...zero, unchanged: 1 })
+    })
+  )
+
   it.effect("users are found by their username in any case, and groups get the members that a row names", () =>
     Effect.gen(function* () {
       const name = unique("Anna")
