@@ -1,6 +1,7 @@
-import { Predicate, Result, type Schema, Stream } from "effect"
+import { Predicate, Result, type Schema, SchemaAST, Stream } from "effect"
 import { JsonArray } from "effect/encoding"
 import { type Json, parseJson } from "../../domain/schema/Json.ts"
+import { opened } from "../../domain/write/NullObjects.ts"
 import { FormatError, type Row } from "./Row.ts"
 import { reasonsTitle, titleOf } from "./Header.ts"
 import { knownMembers, withValue } from "./Members.ts"
@@ -38,9 +39,13 @@ interface Options {
 }
 
 /** The record with its members under our names, without the reasons of an earlier import. */
-export const renamed =
-  ({ ignoreUnknown, map, schema }: Options) =>
-  (record: unknown): unknown => {
+export const renamed = ({ ignoreUnknown, map, schema }: Options) => {
+  const ast = SchemaAST.toEncoded(schema.ast)
+  /** A value in an object that the record has null for is not lost. */
+  const withMapped = (record: Json, segments: ReadonlyArray<string>, value: unknown) =>
+    withValue(value === null ? record : opened(record, ast, segments), segments, value)
+
+  return (record: unknown): unknown => {
     if (!Predicate.isObject(record)) return record
     const members = Object.entries(record)
       .filter(([name]) => name !== reasonsTitle)
@@ -49,8 +54,9 @@ export const renamed =
       members.flatMap(({ name, path, value }) => (path === undefined ? [[name, value]] : []))
     )
     const own = members.reduce(
-      (current, { path, value }) => (path === undefined ? current : withValue(current, path.split("."), value)),
+      (current, { path, value }) => (path === undefined ? current : withMapped(current, path.split("."), value)),
       kept
     )
     return ignoreUnknown ? knownMembers(schema, own) : own
   }
+}

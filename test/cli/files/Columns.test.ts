@@ -37,6 +37,33 @@ describe("an import of columns with other names", () => {
     assert.deepInclude(await find("M-3"), { name: "C", address: { city: "Utrecht", zone: "Centrum" } })
   })
 
+  it.each(["json", "ndjson"] as const)(
+    "--map keeps a value whose object is null in a %s record, and clears the others of the object",
+    async (format) => {
+      const identifier = `M-null-${format}`
+      const old = {
+        identifier,
+        name: "D",
+        address: { city: "Delft", zone: "Centrum" },
+        legal: { address: { city: "X" } }
+      }
+      assert.strictEqual((await imported(JSON.stringify([old]), "json")).code, 0)
+      const record = {
+        Nummer: identifier,
+        Filiaalnaam: "D",
+        Plaats: "Utrecht",
+        Zetel: null,
+        address: null,
+        legal: null
+      }
+      const text = JSON.stringify(format === "json" ? [record] : record)
+      const { code, err } = await imported(text, format, "--map", `${map},Zetel=legal.address.city`)
+      assert.strictEqual(code, 0, err)
+      const { address, legal } = await find(identifier)
+      assert.deepStrictEqual([address, legal], [{ city: "Utrecht" }, undefined])
+    }
+  )
+
   it.each([
     ["Nummer=identifier,Filiaalnaam=nam", "--map Filiaalnaam=nam: unknown column; did you mean name?"],
     ["Nummer=identifier,Filiaal=name", '--map: the file has no column "Filiaal"'],
