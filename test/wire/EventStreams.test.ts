@@ -322,7 +322,7 @@ layer(listening().pipe(Layer.provide(quick)), live)("a stream that outlasts the 
 })
 
 layer(listening({ MAX_STREAMS: "4", KEY_SHARE: "0.5" }), live)("the limits of streams", (it) => {
-  it.effect("a key has its share of them, above which a stream and a waiting request are a 429", () =>
+  it.effect("a key has its share of them, above which a stream and a waiting request are a 429 with Retry-After", () =>
     Effect.gen(function* () {
       const { key, send } = yield* Wire
       const { body: page } = yield* send("GET", "/v1/events?order=desc&limit=1")
@@ -334,6 +334,7 @@ layer(listening({ MAX_STREAMS: "4", KEY_SHARE: "0.5" }), live)("the limits of st
       const error = yield* Effect.promise(() => streams[2]!.error())
       const waiting = yield* send("GET", `/v1/events?wait=1&types=post.deleted&after=${page.cursor}`)
       assert.deepStrictEqual([error._tag, waiting.status], ["RateLimitExceededError", 429])
+      assert.deepStrictEqual([streams[2]!.headers.get("retry-after"), waiting.headers["retry-after"]], ["5", "5"])
       const other = yield* key(["read:events"])
       assert.strictEqual((yield* open("", { authorization: other })).status, 200)
       streams[0]![Symbol.dispose]()

@@ -29,9 +29,7 @@ export class Streams extends Context.Service<
   Streams,
   {
     /** Makes the current request one that lasts; `end` runs when it has to end. */
-    readonly open: (
-      end: () => void
-    ) => Effect.Effect<OpenStream, RateLimitExceededError, HttpServerRequest.HttpServerRequest>
+    readonly open: (end: () => void) => Effect.Effect<OpenStream, never, HttpServerRequest.HttpServerRequest>
   }
 >()("waypost/http/streams/Streams") {
   static readonly layer = Layer.effect(
@@ -94,7 +92,7 @@ export class Streams extends Context.Service<
 export const nodeResponseOf = (request: HttpServerRequest.HttpServerRequest) =>
   request.source instanceof IncomingMessage ? NodeHttpServerRequest.toServerResponse(request) : undefined
 
-const tooMany = Effect.fail(
+const tooMany = Effect.die(
   new RateLimitExceededError({
     message: "This key has as many streams as its share allows; end one, or try again in 5 s",
     retryAfterSeconds: 5
