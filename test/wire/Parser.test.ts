@@ -4,7 +4,7 @@ import { once } from "node:events"
 import { connect } from "node:net"
 import { isInRequestLine } from "../../src/http/transport/NodeServer.ts"
 import { rawRequests } from "./RawRequests.ts"
-import { atBest } from "../support/Until.ts"
+import { atBest, until } from "../support/Until.ts"
 import { type Answer, layer as listening, Wire } from "../support/wire/Wire.ts"
 
 /** Checks the error envelope, which even responses to unparsable requests have. */
@@ -18,7 +18,10 @@ const assertEnvelope = (answer: Answer, label: string) => {
 
 const host = "Host: waypost.test\r\n"
 
-/** The statuses of requests that one connection sends, each after an answer to the one before, once the service has closed it. */
+/**
+ * The statuses of requests that one connection sends, each after an answer to the one before, once the service has closed both
+ * directions of it.
+ */
 const statusesOf = async (port: number, requests: ReadonlyArray<string>) => {
   // Half of it stays open, as that of a client that never closes its connections.
   const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true })
@@ -34,7 +37,13 @@ const statusesOf = async (port: number, requests: ReadonlyArray<string>) => {
   })
   next()
   await once(socket, "end")
-  socket.destroy()
+  socket.on("error", () => undefined)
+  const isReset = () => {
+    // Empty lines before a request are ignored.
+    socket.write("\r\n")
+    return socket.destroyed
+  }
+  await until("the service resets the connection", isReset, 5)
   return statuses()
 }
 
@@ -102,6 +111,18 @@ layer(listening(), { excludeTestServices: true })("HTTP parser", (it) => {
       assertEnvelope(answer, "408")
       assert.isBelow(performance.now() - begun, 7000)
     }).pipe(atBest)
+  )
+
+  it.effect.each(["alone", "behind another one"])(
+    "a request with an unknown Expect is a 400 that closes its connection, also of a client that does not close it: %s",
+    (place) =>
+      Effect.gen(function* () {
+        const { fullKey, port } = yield* Wire
+        const before = place === "alone" ? "" : `GET /v1/me HTTP/1.1\r\n${host}Authorization: ${fullKey}\r\n\r\n`
+        const request = `${before}GET /healthz HTTP/1.1\r\n${host}Expect: a-miracle\r\n\r\n`
+        const statuses = yield* Effect.promise(() => statusesOf(port, [request]))
+        assert.deepStrictEqual(statuses, place === "alone" ? [400] : [200, 400])
+      })
   )
 
   it.effect("responses of the parser have a request id and nosniff", () =>

@@ -9,18 +9,26 @@ import { type ReadLimits, resetSlowReaders } from "./SlowReaders.ts"
  * The server below Effect. What its parser rejects never becomes a request, so those responses are written here, in the
  * same shape as all others.
  */
-const headers = (requestId: string) =>
-  `X-Request-Id: ${requestId}\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n`
-
-const answer = (status: number, tag: string, message: string): string => {
+const responseTo = ([status, tag, message]: ErrorAnswer) => {
   const requestId = SecureRandom.uuidV4Unsafe()
   const issues = tag === "InvalidRequestError" ? { issues: [] } : {}
   const body = JSON.stringify({ _tag: tag, message, ...issues, requestId })
-  const retryAfter = status === 503 ? "Retry-After: 1\r\n" : ""
-  return (
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nConnection: close\r\n` +
-    `Content-Length: ${Buffer.byteLength(body)}\r\n${retryAfter}${headers(requestId)}\r\n${body}`
-  )
+  const headers: Readonly<Record<string, string>> = {
+    "Content-Type": "application/json",
+    Connection: "close",
+    "Content-Length": String(Buffer.byteLength(body)),
+    ...(status === 503 ? { "Retry-After": "1" } : {}),
+    "X-Request-Id": requestId,
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store"
+  }
+  return { status, headers, body }
+}
+
+/** The bytes of the response to what has no response of Node. */
+const bytesOf = ({ body, headers, status }: ReturnType<typeof responseTo>) => {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`
 }
 
 const requestTimeout = "ERR_HTTP_REQUEST_TIMEOUT"
@@ -62,6 +70,7 @@ const headersTooLarge: ErrorAnswer = [
   "HeadersTooLargeError",
   `The request line and headers have more than ${kibibytes(maxHeaderBytes)}`
 ]
+const unknownExpectation: ErrorAnswer = [400, "InvalidRequestError", "The Expect header takes 100-continue only"]
 const late: ErrorAnswer = [408, "RequestTimeoutError", "The request did not arrive in time"]
 const stopping: ErrorAnswer = [503, "ServiceUnavailableError", "The service is stopping; try again"]
 
@@ -84,7 +93,7 @@ const hasAnswer = (socket: Socket & { readonly _httpMessage?: { readonly headers
 
 const reject = (error: ParserError, socket: Socket) => {
   if (error.code === "ECONNRESET" || !socket.writable || hasAnswer(socket)) return socket.destroy()
-  socket.end(answer(...answerTo(error)))
+  socket.end(bytesOf(responseTo(answerTo(error))))
   return setTimeout(() => socket.destroy(), 500).unref()
 }
 
@@ -177,8 +186,9 @@ export const make = (options: Options): Server => {
   })
   server.maxConnections = 10_000
   server.on("clientError", reject)
-  server.on("checkExpectation", (_request: IncomingMessage, response) => {
-    response.socket?.end(answer(400, "InvalidRequestError", "The Expect header takes 100-continue only"))
+  server.on("checkExpectation", (_request: IncomingMessage, response: ServerResponse) => {
+    const { body, headers, status } = responseTo(unknownExpectation)
+    response.writeHead(status, headers).end(body)
   })
   const silent = new Set<Socket>()
   const speaks = ({ socket }: IncomingMessage) => silent.delete(socket)
