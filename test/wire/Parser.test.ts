@@ -1,10 +1,11 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { once } from "node:events"
 import { connect } from "node:net"
 import { isInRequestLine } from "../../src/http/transport/NodeServer.ts"
+import { TimeLimits } from "../../src/http/transport/Timeout.ts"
 import { rawRequests } from "./RawRequests.ts"
-import { atBest, until } from "../support/Until.ts"
+import { atBest, eventually, until } from "../support/Until.ts"
 import { type Answer, layer as listening, Wire } from "../support/wire/Wire.ts"
 
 /** Checks the error envelope, which even responses to unparsable requests have. */
@@ -125,6 +126,16 @@ layer(listening(), { excludeTestServices: true })("HTTP parser", (it) => {
       })
   )
 
+  it.effect("a request with an unknown Expect is answered with the request id of the client", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Wire
+      const request = `GET /healthz HTTP/1.1\r\n${host}Expect: a-miracle\r\nX-Request-Id: expecting:1\r\n\r\n`
+      const answer = yield* raw(request)
+      assert.strictEqual(answer.headers["x-request-id"], "expecting:1")
+      assertEnvelope(answer, "Expect")
+    })
+  )
+
   it.effect("responses of the parser have a request id and nosniff", () =>
     Effect.gen(function* () {
       const { raw } = yield* Wire
@@ -181,6 +192,35 @@ layer(listening(), { excludeTestServices: true })("HTTP parser", (it) => {
       )
       assert.strictEqual(answer.status, 201)
       assert.strictEqual(answer.body._tag, "Success")
+    })
+  )
+})
+
+/** How many creations of locations the metrics count with a status. */
+const created = (status: number) =>
+  Effect.map(
+    Effect.flatMap(Wire, ({ send }) => send("GET", "/metrics", { key: null })),
+    ({ text }) => {
+      const labels = `method="POST",route="/v1/locations",status="${status}"`
+      return Number(new RegExp(`^http_request_duration_seconds_count\\{${labels}\\} (\\d+)$`, "m").exec(text)?.[1] ?? 0)
+    }
+  )
+
+const quick = Layer.succeed(TimeLimits, { ...TimeLimits.defaultValue(), body: 1000 })
+
+layer(listening().pipe(Layer.provide(quick)), { excludeTestServices: true })("a body that is late", (it) => {
+  it.effect("gets a 408 with the request id of the client, and is counted as 408", () =>
+    Effect.gen(function* () {
+      const { fullKey, raw } = yield* Wire
+      const before = { late: yield* created(408), hungUp: yield* created(499) }
+      const answer = yield* raw(
+        `POST /v1/locations HTTP/1.1\r\n${host}Authorization: ${fullKey}\r\nX-Request-Id: late-body:1\r\n` +
+          "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+      )
+      assert.deepStrictEqual([answer.status, answer.headers["x-request-id"]], [408, "late-body:1"])
+      assertEnvelope(answer, "408")
+      yield* eventually("the request is counted", created(408), (count) => count === before.late + 1)
+      assert.strictEqual(yield* created(499), before.hungUp)
     })
   )
 })

@@ -1,16 +1,18 @@
-import { SecureRandom } from "effect/crypto"
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
 import { maxHeaderBytes, maxPathBytes, maxQueryBytes } from "../../api/Limits.ts"
+import { requestIdOf } from "./CurrentRequest.ts"
 import type { RouteTable } from "./RouteTable.ts"
 import { type ReadLimits, resetSlowReaders } from "./SlowReaders.ts"
+
+const requestIdHeader = "x-request-id"
 
 /**
  * The server below Effect. What its parser rejects never becomes a request, so those responses are written here, in the
  * same shape as all others.
  */
-const responseTo = ([status, tag, message]: ErrorAnswer) => {
-  const requestId = SecureRandom.uuidV4Unsafe()
+const responseTo = ([status, tag, message]: ErrorAnswer, request?: IncomingMessage) => {
+  const requestId = requestIdOf(request?.headers[requestIdHeader])
   const issues = tag === "InvalidRequestError" ? { issues: [] } : {}
   const body = JSON.stringify({ _tag: tag, message, ...issues, requestId })
   const headers: Readonly<Record<string, string>> = {
@@ -91,9 +93,9 @@ const answerTo = (error: ParserError): ErrorAnswer => {
 const hasAnswer = (socket: Socket & { readonly _httpMessage?: { readonly headersSent: boolean } }) =>
   socket._httpMessage?.headersSent === true
 
-const reject = (error: ParserError, socket: Socket) => {
+const reject = (error: ParserError, socket: Socket, request?: IncomingMessage) => {
   if (error.code === "ECONNRESET" || !socket.writable || hasAnswer(socket)) return socket.destroy()
-  socket.end(bytesOf(responseTo(answerTo(error))))
+  socket.end(bytesOf(responseTo(answerTo(error), request)))
   return setTimeout(() => socket.destroy(), 500).unref()
 }
 
@@ -104,6 +106,11 @@ interface Options {
   readonly limitsOf: RouteTable["Service"]["limitsOf"]
   readonly onDrain: (run: () => void) => void
 }
+
+const lateRequests = new WeakSet<object>()
+
+/** Whether the body of a request did not arrive in time. Its 408 is sent already. */
+export const isLate = (request: object): boolean => lateRequests.has(request)
 
 /** Limits the time of bodies. The limit of Node is one for all requests, and too short for the part of an upload. */
 const limitBody =
@@ -119,8 +126,12 @@ const limitBody =
       })
       return
     }
+    // Transport takes the id from here, so that its log has that of the 408.
+    headers[requestIdHeader] = requestIdOf(headers[requestIdHeader])
     const timer = setTimeout(() => {
-      if (!request.complete) reject(Object.assign(new Error("The body is late"), { code: requestTimeout }), socket)
+      if (request.complete) return
+      lateRequests.add(request)
+      reject(Object.assign(new Error("The body is late"), { code: requestTimeout }), socket, request)
     }, bodyMillis)
     const done = () => clearTimeout(timer)
     request.once("end", done)
@@ -186,8 +197,8 @@ export const make = (options: Options): Server => {
   })
   server.maxConnections = 10_000
   server.on("clientError", reject)
-  server.on("checkExpectation", (_request: IncomingMessage, response: ServerResponse) => {
-    const { body, headers, status } = responseTo(unknownExpectation)
+  server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
+    const { body, headers, status } = responseTo(unknownExpectation, request)
     response.writeHead(status, headers).end(body)
   })
   const silent = new Set<Socket>()

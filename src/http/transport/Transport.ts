@@ -1,6 +1,5 @@
 import { ByteSize, Clock, Context, Effect, LogLevel, MutableRef, References, type Types } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { randomUUID } from "node:crypto"
 import { maxPathBytes, maxQueryBytes } from "../../api/Limits.ts"
 import { Settings } from "../../settings/Config.ts"
 import { UriTooLongError } from "../../domain/write/RequestErrors.ts"
@@ -17,17 +16,12 @@ import {
 import * as Cors from "./Cors.ts"
 import * as Methods from "./Methods.ts"
 import * as Metrics from "./Metrics.ts"
-import { CurrentRequestId } from "./CurrentRequest.ts"
+import { CurrentRequestId, requestIdOf } from "./CurrentRequest.ts"
 import { CurrentPlace, InFlight, placeIn } from "./InFlight.ts"
+import { isLate } from "./NodeServer.ts"
 import { RouteTable } from "./RouteTable.ts"
 import { withTimeout } from "./Timeout.ts"
 import * as UnreadAnswers from "./limits/UnreadAnswers.ts"
-
-/** The client may choose the id, if it is safe in a header and in a log line. */
-const requestIdOf = (request: HttpServerRequest.HttpServerRequest) => {
-  const given = request.headers["x-request-id"]
-  return given !== undefined && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID()
-}
 
 const tooLong = (url: string): UriTooLongError | undefined => {
   const query = url.indexOf("?")
@@ -54,6 +48,9 @@ const hasOneHost = (host: string | undefined, source: object) =>
  * key only by mistake.
  */
 const loggable = (url: string) => url.replace(/\?.*$/s, "").replaceAll(/wp_\w+/g, "wp_…")
+
+/** Counted for a late body, whose answer the server has sent. */
+const late = HttpServerResponse.empty({ status: 408 })
 
 type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpRouter.GlobalProvided>
 
@@ -99,7 +96,7 @@ export const layer = HttpRouter.middleware(
         const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
         const clock = fiber.getRef(Clock.Clock)
         const began = clock.currentTimeNanosUnsafe()
-        const requestId = requestIdOf(request)
+        const requestId = requestIdOf(request.headers["x-request-id"])
         let route = "none"
         const finish = (response: HttpServerResponse.HttpServerResponse, ended = clock.currentTimeNanosUnsafe()) => {
           const seconds = Number(ended - began) / 1e9
@@ -139,7 +136,7 @@ export const layer = HttpRouter.middleware(
               ? Effect.succeed(otherMethod(request.method, request.url) ?? toResponse(noRoute))
               : recover(cause, requestId)
           ),
-          Effect.map((response) => finish(response, place.lastsSince))
+          Effect.map((response) => finish(isLate(request.source) ? late : response, place.lastsSince))
         )
         return logsRequests
           ? Effect.tap(answered, ({ status }) =>
