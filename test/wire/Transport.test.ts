@@ -159,30 +159,42 @@ layer(listening(), { excludeTestServices: true })("transport", (it) => {
     })
   )
 
-  it.effect("a body that is not a valid JSON object is an InvalidRequestError", () =>
-    Effect.gen(function* () {
-      const bodies: ReadonlyArray<readonly [string, string | Uint8Array]> = [
-        ["nothing", ""],
-        ["half an object", `{"name":`],
-        ["a trailing comma", `{"name":"a",}`],
-        ["two values", `{} {}`],
-        ["null", "null"],
-        ["a list", "[]"],
-        ["a string", `"name"`],
-        ["a number", "1"],
-        ["NaN", "NaN"],
-        ["an infinite number", `{"coordinates":{"latitude":1e999,"longitude":1}}`],
-        ["invalid UTF-8", Buffer.from([0x7b, 0x22, 0x6e, 0x22, 0x3a, 0x22, 0xff, 0x22, 0x7d])],
-        ["an overlong NUL", Buffer.concat([Buffer.from(`{"name":"`), Buffer.from([0xc0, 0x80]), Buffer.from(`"}`)])],
-        ["a cut sequence", Buffer.concat([Buffer.from(`{"name":"`), Buffer.from([0xe2, 0x82]), Buffer.from(`"}`)])],
-        ["UTF-16", Buffer.from(`{"name":"a"}`, "utf16le")],
-        ["a prototype", `{"__proto__":{"name":"a"}}`],
-        ["deep nesting", `{"address":${"[".repeat(100_000)}${"]".repeat(100_000)}}`]
-      ]
-      for (const [label, body] of bodies) {
-        assertError(yield* send("PATCH", record, { body }), 400, "InvalidRequestError", label)
-      }
-    })
+  it.effect(
+    "a body that is not a valid JSON object is an InvalidRequestError whose code says if it is no JSON or no UTF-8",
+    () =>
+      Effect.gen(function* () {
+        const bodies: ReadonlyArray<readonly [label: string, body: string | Uint8Array, code?: string]> = [
+          ["nothing", ""],
+          ["half an object", `{"name":`, "invalid"],
+          ["a trailing comma", `{"name":"a",}`, "invalid"],
+          ["two values", `{} {}`, "invalid"],
+          ["null", "null"],
+          ["a list", "[]"],
+          ["a string", `"name"`],
+          ["a number", "1"],
+          ["NaN", "NaN", "invalid"],
+          ["an infinite number", `{"coordinates":{"latitude":1e999,"longitude":1}}`],
+          ["invalid UTF-8", Buffer.from([0x7b, 0x22, 0x6e, 0x22, 0x3a, 0x22, 0xff, 0x22, 0x7d]), "invalidEncoding"],
+          [
+            "an overlong NUL",
+            Buffer.concat([Buffer.from(`{"name":"`), Buffer.from([0xc0, 0x80]), Buffer.from(`"}`)]),
+            "invalidEncoding"
+          ],
+          [
+            "a cut sequence",
+            Buffer.concat([Buffer.from(`{"name":"`), Buffer.from([0xe2, 0x82]), Buffer.from(`"}`)]),
+            "invalidEncoding"
+          ],
+          ["UTF-16", Buffer.from(`{"name":"a"}`, "utf16le"), "invalid"],
+          ["a prototype", `{"__proto__":{"name":"a"}}`],
+          ["deep nesting", `{"address":${"[".repeat(100_000)}${"]".repeat(100_000)}}`]
+        ]
+        for (const [label, body, code] of bodies) {
+          const answer = yield* send("PATCH", record, { body })
+          assertError(answer, 400, "InvalidRequestError", label)
+          if (code !== undefined) assert.deepInclude(answer.body.issues[0], { in: "body", path: "", code }, label)
+        }
+      })
   )
 
   it.effect("a byte order mark is ignored", () =>
