@@ -45,25 +45,28 @@ const blocked = Effect.gen(function* () {
 })
 
 layer(listening({ MAX_IN_FLIGHT: "4", KEY_SHARE: "1" }), live)("in-flight limit", (it) => {
-  it.effect("a request above the in-flight limit is a 503 with Retry-After, and health checks still succeed", () =>
-    Effect.gen(function* () {
-      const { send } = yield* Wire
-      yield* Effect.scoped(
-        Effect.gen(function* () {
-          yield* blocked
-          const answer = yield* until(send("GET", "/v1/me"), ({ status }) => status === 503)
-          assert.strictEqual(answer.status, 503)
-          assert.strictEqual(answer.body._tag, "ServiceUnavailableError")
-          assert.isAtLeast(Number(answer.headers["retry-after"]), 1)
-          assert.isString(answer.headers["x-request-id"])
-          assert.strictEqual(answer.headers["x-content-type-options"], "nosniff")
-          assert.strictEqual((yield* send("GET", "/healthz", { key: null })).status, 200)
-          assert.strictEqual((yield* send("GET", "/readyz", { key: null })).status, 200)
-        })
-      )
-      const after = yield* until(send("GET", "/v1/me"), ({ status }) => status === 200)
-      assert.strictEqual(after.status, 200)
-    })
+  it.effect(
+    "a request above the in-flight limit is a 503 with Retry-After, and health checks and metrics still succeed",
+    () =>
+      Effect.gen(function* () {
+        const { send } = yield* Wire
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            yield* blocked
+            const answer = yield* until(send("GET", "/v1/me"), ({ status }) => status === 503)
+            assert.strictEqual(answer.status, 503)
+            assert.strictEqual(answer.body._tag, "ServiceUnavailableError")
+            assert.isAtLeast(Number(answer.headers["retry-after"]), 1)
+            assert.isString(answer.headers["x-request-id"])
+            assert.strictEqual(answer.headers["x-content-type-options"], "nosniff")
+            assert.strictEqual((yield* send("GET", "/healthz", { key: null })).status, 200)
+            assert.strictEqual((yield* send("GET", "/readyz", { key: null })).status, 200)
+            assert.strictEqual((yield* send("GET", "/metrics", { key: null })).status, 200)
+          })
+        )
+        const after = yield* until(send("GET", "/v1/me"), ({ status }) => status === 200)
+        assert.strictEqual(after.status, 200)
+      })
   )
 })
 

@@ -21,12 +21,12 @@ const page = <const Path extends `/${string}`>(path: Path, limits?: Route["limit
   ...(limits === undefined ? {} : { limits })
 })
 
-/** Pages need no API key. Health checks answer even when the service is overloaded. */
+/** Pages need no API key. Health checks and metrics answer even when the service is overloaded. */
 const pages = {
   document: page("/v1/openapi.json"),
   healthz: page("/healthz", { inFlight: "exempt" }),
   readyz: page("/readyz", { inFlight: "exempt" }),
-  metrics: page("/metrics")
+  metrics: page("/metrics", { inFlight: "exempt" })
 }
 
 export const routes: ReadonlyArray<Route> = [...Object.values(pages), ...Documentation.routes, ...Console.routes]
