@@ -139,6 +139,27 @@ describe("logs and telemetry", () => {
     assert.isTrue(lines.some((line) => JSON.stringify(line).includes("log-test")))
   })
 
+  it("LOG_LEVEL=debug logs every request with its status, also one that is rejected before its route is known", async () => {
+    const own = Process.migratedFolder()
+    onTestFinished(own.remove)
+    await using service = await Process.start({ DATA_DIR: own.folder, LOG_LEVEL: "debug", MAX_IN_FLIGHT: "1" })
+    const headers = { authorization: Process.firstKey(service) }
+    const paths = [`/${"x".repeat(3000)}`, "/v1/locations;a", ...Array.from({ length: 30 }, () => "/v1/locations")]
+    const answers = await Promise.all(paths.map((path) => fetch(`${service.url}${path}`, { headers })))
+    await service.stop()
+    const logged = service.output().split("\n")
+    const statuses = answers.map(({ status }) => status)
+    assert.includeMembers(statuses, [414, 404, 503])
+    for (const { headers, status } of answers) {
+      const id = headers.get("x-request-id")!
+      assert.lengthOf(
+        logged.filter((line) => line.includes(id) && line.includes(` ${status}`)),
+        1,
+        `${status}`
+      )
+    }
+  })
+
   for (const workers of ["1", "2"]) {
     it(`the service keeps serving after its log pipe is closed, WORKERS=${workers}`, async () => {
       const own = Process.migratedFolder()

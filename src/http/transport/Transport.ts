@@ -90,6 +90,13 @@ export const layer = HttpRouter.middleware(
       return found !== undefined && isOperation(found.route.path) ? found.route.path : "none"
     }
 
+    const logged = (answered: Answered, { method, url }: HttpServerRequest.HttpServerRequest, requestId: string) =>
+      logsRequests
+        ? Effect.tap(answered, ({ status }) =>
+            Effect.annotateLogs(Effect.logDebug(`${method} ${loggable(url)} ${status}`), { requestId })
+          )
+        : answered
+
     return (app) =>
       Effect.withFiber((fiber): Answered => {
         const context = fiber.context
@@ -108,11 +115,15 @@ export const layer = HttpRouter.middleware(
           )
         }
         const error = invalid(request)
-        if (error !== undefined) return Effect.succeed(finish(toResponse(error)))
+        if (error !== undefined) return logged(Effect.succeed(finish(toResponse(error))), request, requestId)
         const limits = limitsOf(request.method, request.url)
         const counter = limits.inFlight === "parts" ? parts : inFlight
         if (limits.inFlight !== "exempt" && MutableRef.get(counter) >= maxInFlight)
-          return delayRejection(() => finish(overloadedResponse))
+          return logged(
+            delayRejection(() => finish(overloadedResponse)),
+            request,
+            requestId
+          )
         const place = placeIn(counter, limits.inFlight === "exempt" ? Infinity : maxInFlight)
         // Added and not merged: merging would copy every service of the context.
         const known = Context.add(context, References.CurrentLogAnnotations, { requestId }).pipe(
@@ -138,13 +149,7 @@ export const layer = HttpRouter.middleware(
           ),
           Effect.map((response) => finish(isLate(request.source) ? late : response, place.lastsSince))
         )
-        return logsRequests
-          ? Effect.tap(answered, ({ status }) =>
-              Effect.annotateLogs(Effect.logDebug(`${request.method} ${loggable(request.url)} ${status}`), {
-                requestId
-              })
-            )
-          : answered
+        return logged(answered, request, requestId)
       })
   }),
   { global: true }
