@@ -50,19 +50,25 @@ export const setChanged = (list: string): Effect.Effect<never> =>
     `The relations have changed, or \`If-Match\` is not an ETag of ${list}; read that list again without \`fields\` and \`include\`, and repeat the request`
   )
 
+const meets = (precondition: Precondition, json: string | undefined) =>
+  precondition === undefined || (json !== undefined && precondition.includes(entityTag(json)))
+
 /** Ends the request with 412 unless `json`, the current answer to a read, meets the precondition. */
 export const checkPrecondition = (
   precondition: Precondition,
   json: string | undefined,
   kind: "record" | "module" | "upload" = "record"
 ): Effect.Effect<void> =>
-  precondition === undefined || (json !== undefined && precondition.includes(entityTag(json)))
+  meets(precondition, json)
     ? Effect.void
     : failed(`The ${kind} has changed since it was read; read it again and repeat the request with the new ETag`)
 
-/** The same for a record with a `lastingTag`. */
+const lasting = (precondition: Precondition) => precondition?.map((tag) => tag.replace(/\.[^"]*"$/, '"'))
+
+/** Whether `json`, which has a `lastingTag`, meets the precondition. */
+export const meetsLasting = (precondition: Precondition, json: string, passing: ReadonlyArray<string>): boolean =>
+  meets(lasting(precondition), without(json, passing))
+
+/** Ends the request with 412 unless it does. */
 export const checkLasting = (precondition: Precondition, json: string, passing: ReadonlyArray<string>) =>
-  checkPrecondition(
-    precondition?.map((tag) => tag.replace(/\.[^"]*"$/, '"')),
-    without(json, passing)
-  )
+  checkPrecondition(lasting(precondition), without(json, passing))

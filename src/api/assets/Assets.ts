@@ -177,7 +177,7 @@ export class AssetsApi extends HttpApiGroup.make("assets")
       operation(
         "update:assets",
         "Update asset meta tags",
-        "Values are merged by key, `null` removes. If some values are invalid, nothing is written and the error lists them."
+        "Values are merged by key, `null` removes. If some values are invalid, nothing is written and the error lists them. `If-Match` takes the ETag of these values, read in any locale, or of the asset."
       )
     )
   )

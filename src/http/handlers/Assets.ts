@@ -1,9 +1,11 @@
 import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
 import { AssetNotFoundError } from "../../domain/assets/Asset.ts"
+import { passing } from "../../domain/assets/metaTags/AssetMetaTag.ts"
 import { Assets } from "../../repositories/assets/Assets.ts"
 import { AssetSearch } from "../../repositories/assets/AssetSearch.ts"
 import { Restoring } from "../../repositories/changes/Restoring.ts"
+import { lastingTag } from "../../sql/EntityTag.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as Bulk from "./writes/Bulk.ts"
 import * as Delta from "./reads/Delta.ts"
@@ -38,7 +40,8 @@ export const layer = HandlerGroup.group(
         Envelope.written(assets.update(params.uuid, payload, Envelope.ifMatch(request))),
       delete: ({ params, query, request }) =>
         Envelope.written(assets.delete(params.uuid, query.force === true, Envelope.ifMatch(request))),
-      getMetaTags: ({ params, query }) => Envelope.one(assets.metaTags(params.uuid, query.locale)),
+      getMetaTags: ({ params, query }) =>
+        Envelope.one(assets.metaTags(params.uuid, query.locale), undefined, lastingTag(passing)),
       updateMetaTags: ({ params, payload, request }) =>
         Envelope.written(assets.updateMetaTags(params.uuid, payload.metaTags, Envelope.ifMatch(request)))
     })

@@ -1,10 +1,18 @@
 import { Context, Effect, Layer, Option } from "effect"
 import { type AssetId, AssetNotFoundError } from "../../domain/assets/Asset.ts"
-import type { AssetMetaTag, MetaTagInput, MetaTagValidationError } from "../../domain/assets/metaTags/AssetMetaTag.ts"
+import {
+  type AssetMetaTag,
+  type MetaTagInput,
+  type MetaTagValidationError,
+  passing
+} from "../../domain/assets/metaTags/AssetMetaTag.ts"
 import type { Encoded } from "../../domain/schema/Encoded.ts"
 import type { MetaTagId, MetaTagValue } from "../../domain/assets/metaTags/MetaTag.ts"
 import { validate } from "../../domain/assets/metaTags/MetaTagValues.ts"
+import type { Precondition } from "../../domain/query/Precondition.ts"
+import { Locales } from "../../domain/schema/Locale.ts"
 import { updated, type Written } from "../../domain/write/Written.ts"
+import { meetsLasting } from "../../sql/EntityTag.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { index } from "./AssetStatements.ts"
 import { type Definitions, MetaTags } from "./MetaTags.ts"
@@ -34,10 +42,15 @@ export class AssetMetaTags extends Context.Service<
       sent: ReadonlyArray<MetaTagInput>,
       categories: ReadonlyArray<string>
     ): Effect.Effect<void, MetaTagValidationError>
-    /** Changes the values that were sent, all of them or none. */
+    /**
+     * Changes the values that were sent, all of them or none. Unless the precondition has the tag of the values, `checkAsset` compares
+     * it with the asset, under its lock.
+     */
     merge(
       asset: AssetId,
-      sent: ReadonlyArray<MetaTagInput>
+      sent: ReadonlyArray<MetaTagInput>,
+      precondition: Precondition,
+      checkAsset: Effect.Effect<void, AssetNotFoundError>
     ): Effect.Effect<Written<"assets", AssetId>, AssetNotFoundError | MetaTagValidationError>
   }
 >()("waypost/repositories/assets/AssetMetaTags") {
@@ -46,6 +59,7 @@ export class AssetMetaTags extends Context.Service<
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const metaTags = yield* MetaTags
+      const { defaultLocale } = yield* Locales
 
       const get = Effect.fnUntraced(function* (asset: AssetId, locale: string) {
         // A value of a definition with thousands of options takes long, and others wait behind a pipelined statement.
@@ -89,11 +103,18 @@ export class AssetMetaTags extends Context.Service<
       })
 
       const merge = Effect.fnUntraced(
-        function* (asset: AssetId, sent: ReadonlyArray<MetaTagInput>) {
+        function* (
+          asset: AssetId,
+          sent: ReadonlyArray<MetaTagInput>,
+          precondition: Precondition,
+          checkAsset: Effect.Effect<void, AssetNotFoundError>
+        ) {
           const [row] = yield* pooled<{ readonly categories: ReadonlyArray<string> }>`
             select array(select l.category_uuid::text from asset_category_links l where l.asset_uuid = a.uuid) as categories
               from assets a where a.uuid = ${asset} for no key update`
           if (row === undefined) return yield* AssetNotFoundError.of(asset)
+          if (precondition !== undefined && !meetsLasting(precondition, yield* get(asset, defaultLocale), passing))
+            yield* checkAsset
           const changed = yield* store(asset, "merge", sent, row.categories)
           if (changed) {
             yield* pooled`update assets set ${touched("assets")} where uuid = ${asset}`

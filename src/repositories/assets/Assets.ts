@@ -61,6 +61,7 @@ export class Assets extends Context.Service<
       uuid: AssetId,
       locale: string | undefined
     ): Effect.Effect<Encoded<ReadonlyArray<AssetMetaTag>>, AssetNotFoundError | InvalidLocaleError>
+    /** The precondition is the tag of the values or of the asset. */
     updateMetaTags(
       uuid: AssetId,
       sent: ReadonlyArray<MetaTagInput>,
@@ -100,9 +101,14 @@ export class Assets extends Context.Service<
       })
 
       const updateMetaTags = (uuid: AssetId, sent: ReadonlyArray<MetaTagInput>, precondition: Precondition) =>
-        transaction(pooled, Effect.andThen(records.lock(uuid, precondition), metaTags.merge(uuid, sent)), {
-          waitsForLocks: true
-        })
+        transaction(
+          pooled,
+          Effect.andThen(
+            records.lock(uuid, noPrecondition),
+            metaTags.merge(uuid, sent, precondition, records.checkPrecondition(uuid, precondition))
+          ),
+          { waitsForLocks: true }
+        )
 
       /** An asset has a name in each language; a list that does not say which sorts by the first. */
       const list = Effect.fnUntraced(function* (request: ListRequest, view: View = {}) {

@@ -131,6 +131,27 @@ layer(TestServer.layer(), { excludeTestServices: true })("Meta tags of assets", 
     })
   )
 
+  it.effect(
+    "the ETag of meta tag values, read in any locale, is an If-Match of their update until a value changes",
+    () =>
+      Effect.gen(function* () {
+        const uuid = yield* createAsset({ metaTags: inputs({ colour: "red", line: "abc" }) })
+        const path = `/v1/assets/${uuid}/meta-tags`
+        const tagOf = (query = "") => Effect.map(send("GET", `${path}${query}`), ({ headers }) => headers.get("etag")!)
+        const update = (value: string, tag: string) =>
+          send("PATCH", path, { body: { metaTags: [{ key: "line", value }] }, headers: { "if-match": tag } })
+        const [plain, dutch] = [yield* tagOf(), yield* tagOf("?locale=nl")]
+        assert.notStrictEqual(plain, dutch)
+        const focalPoint = { x: 0.5, y: 0.5 }
+        assert.strictEqual((yield* send("PATCH", `/v1/assets/${uuid}`, { body: { focalPoint } })).status, 200)
+        assert.strictEqual((yield* update("abc", plain)).status, 200)
+        assert.strictEqual((yield* update("xyz", dutch)).status, 200)
+        for (const stale of [plain, dutch]) expectError(yield* update("abc", stale), 412, "PreconditionFailedError")
+        assert.strictEqual((yield* valuesOf(uuid))["line"], "xyz")
+        assert.strictEqual((yield* update("abc", `"other", ${yield* tagOf()}`)).status, 200)
+      })
+  )
+
   it.effect("all invalid meta tag values are reported at once with a code, and nothing is written", () =>
     Effect.gen(function* () {
       const uuid = yield* createAsset({ metaTags: [{ key: "fixed", value: "a" }] })

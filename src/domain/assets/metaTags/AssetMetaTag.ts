@@ -25,6 +25,9 @@ export const AssetMetaTag = Schema.Struct({
 }).annotate({ identifier: "AssetMetaTag" })
 export type AssetMetaTag = typeof AssetMetaTag.Type
 
+/** The members that depend on the locale and not on the values, which are no part of a precondition. */
+export const passing: ReadonlyArray<string> = ["label"]
+
 /** A value that is sent for a definition, by its key or uuid; `null` removes it. */
 export const MetaTagInput = Schema.Struct({
   key: Schema.optionalKey(Schema.String.annotate({ examples: ["campaignSeason"] })),
