@@ -83,7 +83,9 @@ describe("deprecated endpoints", () => {
   it("the metrics count the requests of a deprecated endpoint by key, and of no other endpoint", async () => {
     const counted = () => {
       const text = Effect.runSync(PrometheusMetrics.format())
-      const lines = text.split("\n").filter((line) => line.startsWith("waypost_deprecated_requests_total{"))
+      const lines = text
+        .split("\n")
+        .filter((line) => line.startsWith("waypost_deprecated_requests_total{") && line.includes('operation="things.'))
       const countOf = (key: string) =>
         Number(
           lines
