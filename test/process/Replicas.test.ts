@@ -20,12 +20,15 @@ const readsOf = async (server: Database.Database) => {
   return Number(row!.commits)
 }
 
-/** A network to a server, which can hold back statements of clients and then refuse the question for the position. */
+/**
+ * A network to a server, which can hold back statements of clients and then refuse the question for the position, and lose the
+ * answer to a statement with its connection.
+ */
 const gateTo = async (url: string) => {
   const target = new URL(url)
   const port = Number(target.port)
   const pairs: Array<{ readonly sockets: ReadonlyArray<Socket>; asksForPosition: boolean }> = []
-  const state = { isHeld: false, isRefusing: false }
+  const state = { isHeld: false, isRefusing: false, lost: undefined as string | undefined }
   const server = createServer((incoming) => {
     if (state.isRefusing) {
       incoming.resetAndDestroy()
@@ -33,14 +36,21 @@ const gateTo = async (url: string) => {
     }
     const outgoing = connect(port, target.hostname)
     const pair = { sockets: [incoming, outgoing], asksForPosition: false }
+    let isLosing = false
     pairs.push(pair)
-    incoming.on("data", (bytes) => (pair.asksForPosition ||= bytes.includes("pg_last_wal_replay_lsn")))
+    incoming.on("data", (bytes) => {
+      pair.asksForPosition ||= bytes.includes("pg_last_wal_replay_lsn")
+      isLosing ||= state.lost !== undefined && bytes.includes(state.lost)
+    })
     for (const [from, to] of [
       [incoming, outgoing],
       [outgoing, incoming]
     ] as const) {
       from.on("data", (bytes) => {
-        if (!state.isHeld || pair.asksForPosition) to.write(bytes)
+        if (isLosing && from === outgoing) {
+          state.lost = undefined
+          incoming.resetAndDestroy()
+        } else if (!state.isHeld || pair.asksForPosition) to.write(bytes)
       })
       from.on("error", () => undefined)
       from.on("close", () => to.destroy())
@@ -51,6 +61,7 @@ const gateTo = async (url: string) => {
   return {
     url: target.href,
     hold: () => void (state.isHeld = true),
+    loseAnswerTo: (statement: string) => void (state.lost = statement),
     refuse: () => {
       state.isRefusing = true
       for (const { asksForPosition, sockets } of pairs) if (asksForPosition) sockets[0]!.resetAndDestroy()
@@ -179,6 +190,19 @@ describe("two nodes with one replica", () => {
 })
 
 describe("replicas", () => {
+  it("a key reads its write whose answer was lost with the connection to the database, while the replica is behind", async () => {
+    await using replica = await replication.standby()
+    await using gate = await gateTo(replication.primary.url)
+    await using service = await Service.start({ DATABASE_URL: gate.url, DATABASE_REPLICA_URLS: replica.url })
+    const path = `/v1/locations/${await service.create("/v1/locations", { name: "Before", identifier: "B-11" })}`
+    await until("the replica answers", async () => Replication.isOfReplica(await service.call("GET", path)))
+    await replica.query("select pg_wal_replay_pause()")
+    gate.loseAnswerTo("After")
+    const { status } = await service.call("PATCH", path, { name: "After" })
+    const { body } = await service.call("GET", path)
+    assert.deepStrictEqual([status, body.data.name], [503, "After"])
+  })
+
   it("a replica that lacks the end of the log answers for as long as the primary is silent", async () => {
     await using replica = await replication.standby()
     await using gate = await gateTo(replication.primary.url)

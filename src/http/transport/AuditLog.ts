@@ -6,8 +6,8 @@ import type { Written } from "../../domain/write/Written.ts"
 import { mayHaveCommitted } from "../../sql/SqlErrors.ts"
 import { CurrentOperation } from "./CurrentRequest.ts"
 
-/** The client closed the connection, the time limit passed or the connection to the database broke. */
-const isUnknown = (cause: Cause.Cause<unknown>) =>
+/** The outcome of a write is unknown: the client closed the connection, the time limit passed or the connection to the database broke. */
+export const isUnknown = (cause: Cause.Cause<unknown>) =>
   Cause.hasInterrupts(cause) || cause.reasons.some((reason) => reason._tag === "Die" && mayHaveCommitted(reason.defect))
 
 /** Logs a write whose outcome is unknown as such. */

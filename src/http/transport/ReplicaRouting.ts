@@ -1,4 +1,4 @@
-import { Context, Effect, type Types } from "effect"
+import { Context, Effect, Exit, type Types } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import type { CurrentApiKey } from "../../api/Authorization.ts"
@@ -7,6 +7,7 @@ import { isWalPosition, type WalPosition, walPositionAfter, positionHeader } fro
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { OwnWrites } from "../../sql/connections/OwnWrites.ts"
 import { CurrentReplica } from "../../sql/connections/ReplicaReads.ts"
+import * as AuditLog from "./AuditLog.ts"
 
 type Respond = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, CurrentApiKey>
 
@@ -26,9 +27,15 @@ const readsPast = (url: string) => new URLSearchParams(url.split("?")[1]).has("a
  * of replicas and to writes say from which position they are.
  */
 export const make = Effect.map(OwnWrites, ({ hasReplicas, note, replicaFor }) => {
+  /** Also notes a write that failed and may be committed: the key may have to read it. */
   const afterWrite = (respond: Respond, key: string) =>
-    Effect.flatMap(respond, (response) =>
-      Effect.map(note(key), (position) => (position === undefined ? response : setPosition(position)(response)))
+    respond.pipe(
+      Effect.onExit((exit) =>
+        Exit.isFailure(exit) && AuditLog.isUnknown(exit.cause) ? Effect.asVoid(note(key)) : Effect.void
+      ),
+      Effect.flatMap((response) =>
+        Effect.map(note(key), (position) => (position === undefined ? response : setPosition(position)(response)))
+      )
     )
   const ofRead = (respond: Respond, key: string, named: WalPosition | undefined) => {
     const chosen = replicaFor(key, named)
