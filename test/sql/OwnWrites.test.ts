@@ -1,27 +1,32 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlError } from "effect/sql"
-import { walPositionAfter } from "../../src/domain/query/WalPosition.ts"
+import { type WalPosition, walPositionAfter } from "../../src/domain/query/WalPosition.ts"
 import { OwnWrites } from "../../src/sql/connections/OwnWrites.ts"
 import { Replicas } from "../../src/sql/connections/Replicas.ts"
 
 const lost = new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: new Error("lost") }) })
 
-/** A primary whose position is lost once, and replicas that note what a read needs at least. */
-const primary = () => {
+/** A primary whose position is asked for, and replicas that note what a read needs at least. */
+const primaryWith = (position: Effect.Effect<WalPosition, SqlError.SqlError>) => {
   const needed: Array<bigint> = []
-  let asked = 0
   const replicas = Layer.succeed(Replicas, {
     exist: true,
     choose: (atLeast) => {
       needed.push(atLeast)
       return undefined
     },
-    position: Effect.suspend(() =>
-      asked++ === 0 ? Effect.fail(lost) : Effect.succeed(walPositionAfter(BigInt(asked)))
-    )
+    position
   })
   return { needed, layer: Layer.provide(OwnWrites.layer, replicas) }
+}
+
+/** A primary whose position is lost once. */
+const primary = () => {
+  let asked = 0
+  return primaryWith(
+    Effect.suspend(() => (asked++ === 0 ? Effect.fail(lost) : Effect.succeed(walPositionAfter(BigInt(asked)))))
+  )
 }
 
 it.effect("no replica answers a key whose last position was lost, also after 10,000 other keys wrote", () => {
@@ -40,3 +45,23 @@ it.effect("no replica answers a key whose last position was lost, also after 10,
     assert.strictEqual(needed.at(-1), 10_003n)
   }).pipe(Effect.provide(layer))
 })
+
+it.effect(
+  "a position that arrives after a later one of its key, or of keys without one of their own, is left out",
+  () => {
+    const positions = [20n, 10n]
+    const { layer, needed } = primaryWith(Effect.sync(() => walPositionAfter(positions.shift() ?? 30n)))
+    return Effect.gen(function* () {
+      const writes = yield* OwnWrites
+      yield* writes.note("key")
+      yield* writes.note("key")
+      writes.replicaFor("key", undefined)
+      // More keys than have positions of their own.
+      for (let key = 0; key < 10_001; key++) yield* writes.note(`key ${key}`)
+      positions.push(25n)
+      yield* writes.note("late")
+      writes.replicaFor("late", undefined)
+      assert.deepStrictEqual(needed, [20n, 30n])
+    }).pipe(Effect.provide(layer))
+  }
+)

@@ -31,11 +31,15 @@ export class OwnWrites extends Context.Service<
       const positions = new Map<string, bigint>()
       /** What keys without a position of their own read at least. */
       let floor = 0n
+      const atLeast = (key: string) => positions.get(key) ?? floor
+      /** Positions of writes that end together can arrive in another order, if several connections ask for them. */
       const keep = (key: string, position: bigint) => {
+        const kept = atLeast(key)
+        if (kept !== unknown && position < kept) return
         if (positions.size >= maxKeys) {
-          for (const [other, kept] of positions) {
-            if (kept === unknown) continue
-            if (kept > floor) floor = kept
+          for (const [other, known] of positions) {
+            if (known === unknown) continue
+            if (known > floor) floor = known
             positions.delete(other)
           }
         }
@@ -44,7 +48,7 @@ export class OwnWrites extends Context.Service<
       return OwnWrites.of({
         hasReplicas: replicas.exist,
         replicaFor: (key, position) => {
-          const own = positions.get(key) ?? floor
+          const own = atLeast(key)
           const named = position === undefined ? 0n : bytesBefore(position)
           return replicas.choose(named > own ? named : own)
         },
