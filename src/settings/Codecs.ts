@@ -66,8 +66,39 @@ export const weights = text(/^[\da-f-]{36}=\d{1,3}(?:\.\d{1,3})?(?:,[\da-f-]{36}
   ),
   Schema.annotate({ expected: "a comma-separated list of uuid=weight, each weight above 0 and below 1000" })
 )
-export const url = (form: RegExp, expected: string) =>
-  where((value) => form.test(value) && URL.canParse(value), expected)
+const url = (form: RegExp, expected: string) => where((value) => form.test(value) && URL.canParse(value), expected)
+const decodes = (text: string) => {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
+const sslModes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"]
+const isWhole = (text: string, minimum: number, maximum = Infinity) => {
+  const number = Number(text)
+  return Number.isInteger(number) && number >= minimum && number <= maximum
+}
+/** Parameters of which the driver rejects some values. */
+const parameters: Readonly<Record<string, (value: string) => boolean>> = {
+  sslmode: (value) => sslModes.includes(value),
+  port: (value) => isWhole(value, 1, 65_535),
+  connect_timeout: (value) => isWhole(value, 0)
+}
+/** What else a URL of a database has to be; the driver rejects others only when it connects. */
+export const databaseUrlRules =
+  "special characters in percent-encoding (% as %25), a port from 1 to 65535, connect_timeout in whole seconds " +
+  `and sslmode as one of ${sslModes.join(", ")}`
+export const databaseUrl = where((value) => {
+  const url = /^postgres(?:ql)?:\/\//.test(value) ? URL.parse(value) : null
+  return (
+    url !== null &&
+    url.port !== "0" &&
+    [url.username, url.password, url.hostname, url.pathname].every(decodes) &&
+    url.searchParams.entries().every(([name, part]) => parameters[name]?.(part) ?? true)
+  )
+}, `a postgres:// URL with ${databaseUrlRules}`)
 const expected = "an absolute http or https URL without query and fragment"
 /** The beginning of other URLs: a path is appended to it. */
 export const webUrl = url(/^https?:\/\/[^?#]*$/, expected).pipe(

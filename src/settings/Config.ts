@@ -8,6 +8,8 @@ import {
   boolean,
   bytes,
   choice,
+  databaseUrl,
+  databaseUrlRules,
   extension,
   fraction,
   integer,
@@ -16,7 +18,6 @@ import {
   mediaType,
   origin,
   text,
-  url,
   webUrl,
   weights
 } from "./Codecs.ts"
@@ -37,11 +38,9 @@ const optional = <A>(name: string, codec: Schema.Codec<A, string>, example: stri
 const secret = (name: string, codec: Schema.Codec<string>, example: string) =>
   read(name, Config.option(Config.schema(Schema.Redacted(codec), name)), codec, example, true)
 
-const databaseUrl = url(/^postgres(?:ql)?:\/\//, "a postgres:// URL")
-
 /** URLs with passwords; none unless they are set. */
 const secretUrls = (name: string, example: string) => {
-  const codec = list(databaseUrl, "postgres:// URLs")
+  const codec = list(databaseUrl, `postgres:// URLs with ${databaseUrlRules}`)
   const urls = Config.map(Config.withDefault(Config.schema(codec, name), []), (all) =>
     all.map((one) => Redacted.make(one))
   )

@@ -203,6 +203,20 @@ describe("replicas", () => {
     assert.deepStrictEqual([status, body.data.name], [503, "After"])
   })
 
+  it("the log has the cause for which a replica does not answer, and no password", async () => {
+    const url = new URL(replication.primary.url)
+    url.pathname = "/unknown"
+    url.password = "hunter2"
+    await using service = await replication.serving([{ ...replication.primary, url: url.href }])
+    await until("the replica is left out", () => service.output().includes("it does not answer"))
+    const line = service
+      .output()
+      .split("\n")
+      .find((one) => one.includes("it does not answer"))
+    assert.match(JSON.parse(line!).cause, /database "unknown" does not exist/)
+    assert.notInclude(service.output(), "hunter2")
+  })
+
   it("a replica that lacks the end of the log answers for as long as the primary is silent", async () => {
     await using replica = await replication.standby()
     await using gate = await gateTo(replication.primary.url)

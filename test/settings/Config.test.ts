@@ -86,9 +86,24 @@ const described: Readonly<Record<string, Described>> = {
     fallback: undefined,
     valid: [
       ["postgres://a:b@c:5432/d", "postgres://a:b@c:5432/d"],
-      ["postgresql://c/d", "postgresql://c/d"]
+      ["postgresql://c/d", "postgresql://c/d"],
+      ["postgres://a:50%25@%2Frun%2Fpg/d?sslmode=verify-full", "postgres://a:50%25@%2Frun%2Fpg/d?sslmode=verify-full"],
+      ["postgres://[::1]/d?port=5433&connect_timeout=0", "postgres://[::1]/d?port=5433&connect_timeout=0"]
     ],
-    invalid: ["mysql://a:hunter2@c/d", "a:hunter2@c/d", "postgres:hunter2", "postgres://a:hunter2@c:notaport/d"]
+    invalid: [
+      "mysql://a:hunter2@c/d",
+      "a:hunter2@c/d",
+      "postgres:hunter2",
+      "postgres://a:hunter2@c:notaport/d",
+      "postgres://a:hunter2%off@c/d",
+      "postgres://a%zz:hunter2@c/d",
+      "postgres://a:hunter2@c%zz/d",
+      "postgres://a:hunter2@c/d%zz",
+      "postgres://a:hunter2@c:0/d",
+      "postgres://a:hunter2@c/d?port=none",
+      "postgres://a:hunter2@c/d?connect_timeout=soon",
+      "postgres://a:hunter2@c/d?sslmode=on"
+    ]
   },
   DATABASE_PREPARE: {
     fallback: true,
@@ -113,7 +128,13 @@ const described: Readonly<Record<string, Described>> = {
       ["postgres://a/b", ["postgres://a/b"]],
       ["postgres://a/b, postgresql://c:5433/d", ["postgres://a/b", "postgresql://c:5433/d"]]
     ],
-    invalid: ["db-2", "postgres://a/b,", "mysql://a/b"]
+    invalid: [
+      "db-2",
+      "postgres://a/b,",
+      "mysql://a/b",
+      "postgres://a/b,postgres://a:hunter2%off@c/d",
+      "postgres://a/b,postgres://a:hunter2@c/d?sslmode=on"
+    ]
   },
   REPLICA_MAX_LAG_SECONDS: {
     fallback: 10,

@@ -1,5 +1,5 @@
 import type { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Exit, Layer, Metric, Redacted, Request, RequestResolver, Schedule } from "effect"
+import { type Cause, Context, Effect, Exit, Layer, Metric, Redacted, Request, RequestResolver, Schedule } from "effect"
 import { Reactivity } from "effect/reactivity"
 import type { SqlClient, SqlError } from "effect/sql"
 import type { Duplex } from "node:stream"
@@ -122,7 +122,7 @@ export class Replicas extends Context.Service<
           failed: (error) =>
             mayHaveCommitted(error) ? stand(() => ({ ...member.standing, leftOut: "ended a connection" })) : Effect.void
         }
-        const stand = (change: () => Standing) =>
+        const stand = (change: () => Standing, ...causes: ReadonlyArray<Cause.Cause<unknown>>) =>
           Effect.suspend(() => {
             const before = member.standing.leftOut
             const next = change()
@@ -132,7 +132,7 @@ export class Replicas extends Context.Service<
             if (before === next.leftOut) return Effect.void
             return next.leftOut === undefined
               ? Effect.logInfo(`The replica ${name} answers reads`)
-              : Effect.logWarning(`The replica ${name} answers no reads: it ${next.leftOut}`)
+              : Effect.logWarning(`The replica ${name} answers no reads: it ${next.leftOut}`, ...causes)
           })
         const standingOf = ({ isStandby, position, system }: Answer): Standing => {
           const reached = bytesBefore(position ?? "0/0")
@@ -158,11 +158,11 @@ export class Replicas extends Context.Service<
           const timer = setTimeout(endAll, maxAnswerMillis)
           return Effect.matchCauseEffect(ask, {
             onSuccess: ([answer]) => stand(() => standingOf(answer!)),
-            onFailure: () =>
+            onFailure: (cause) =>
               stand(() => {
                 endAll()
                 return { ...member.standing, leftOut: "does not answer" }
-              })
+              }, cause)
           }).pipe(Effect.ensuring(Effect.sync(() => clearTimeout(timer))))
         })
         yield* Effect.forkScoped(Effect.repeat(watch, Schedule.spaced(interval)))
