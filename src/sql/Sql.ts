@@ -117,12 +117,16 @@ export const jobs = Layer.provide(
   Layer.effect(SqlClient.SqlClient, Effect.map(SqlClient.SqlClient, withoutMigrator))
 )
 
-/** A client whose transactions have no time limit, also where the role has one; through a pooler this is the only way. */
+/** The limits on time of sessions of the service. Behind a pooler the role has them, and a transaction can only lift them itself. */
+const timeLimits = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"]
+
+/** A client whose transactions have no limit on time, also where the role has some. */
 const unlimited = (client: PgClient.PgClient): PgClient.PgClient => {
   const { withTransaction } = client
+  // A query would take the snapshot before the transaction has its isolation level.
+  const lift = Effect.forEach(timeLimits, (limit) => client`set local ${client.literal(limit)} = 0`, { discard: true })
   return Object.assign(client, {
-    withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-      withTransaction(Effect.andThen(client`set local statement_timeout = 0`, effect))
+    withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => withTransaction(Effect.andThen(lift, effect))
   })
 }
 

@@ -16,6 +16,7 @@ import {
   UnsupportedMediaTypeError
 } from "../../src/domain/write/RequestErrors.ts"
 import { names } from "../../src/settings/Config.ts"
+import { sessionSettings } from "../../src/sql/connections/Pools.ts"
 import { document, operations } from "../support/contract/Documented.ts"
 import { promises } from "../support/proofs/Promises.ts"
 import { guides, read, root } from "./Guide.ts"
@@ -43,6 +44,14 @@ describe("The catalogue of errors", () => {
       [...tags!.matchAll(/`(\w+Error)`/g)].map(([, tag]) => `${status} ${tag}`)
     )
     assert.deepStrictEqual(listed.toSorted(), [...new Set([...ofOperations, ...others])].toSorted())
+  })
+})
+
+describe("The guide to deploying", () => {
+  it("gives the role behind a pooler the settings that sessions of the service have", () => {
+    const settings = [...read("docs/deploying.md").matchAll(/^alter role waypost set (\w+) = '(\w+)';$/gm)]
+    const inMillis = settings.map(([, name, value]) => [name, value!.replace(/^(\d+)s$/, "$1000")])
+    assert.deepStrictEqual(Object.fromEntries(inMillis), sessionSettings)
   })
 })
 

@@ -58,6 +58,10 @@ describe("PgBouncer in transaction mode", () => {
   let bouncer: Awaited<ReturnType<typeof PgBouncer.start>>
   beforeAll(async () => {
     installation = await install()
+    const guide = readFileSync(join(root, "docs/deploying.md"), "utf8")
+    for (const [statement] of guide.matchAll(/^alter role .+$/gm)) {
+      await installation.sql.unsafe(statement.replace(" waypost ", ` ${installation.username} `))
+    }
     bouncer = await PgBouncer.start(installation)
   })
   afterAll(async () => {

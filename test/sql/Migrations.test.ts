@@ -145,14 +145,15 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
   )
 
   it.effect(
-    "a migration has the time that it takes where the role has a statement timeout, and waits for others that migrate",
+    "a migration has the time that it takes where the role has the limits of the service, and waits for others that migrate",
     () =>
       Effect.gen(function* () {
         const { pooled } = yield* Sql
         const database = yield* empty
         const on = PgClient.layer({ ...database, maxConnections: 1 })
         yield* Effect.provide(migrateTo(60), on)
-        yield* pooled.unsafe(`alter database ${database.database} set statement_timeout = '300ms'`)
+        const limits = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"]
+        for (const limit of limits) yield* pooled.unsafe(`alter database ${database.database} set ${limit} = '300ms'`)
         const run = Effect.provideService(migrate, Database, database)
         const later = files.length - 60
         for (const [mode, waits, applied] of [
@@ -163,7 +164,7 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
             const sql = yield* SqlClient.SqlClient
             return yield* sql.withTransaction(
               Effect.gen(function* () {
-                yield* sql`set local statement_timeout = 0`
+                for (const limit of limits) yield* sql`set local ${sql.literal(limit)} = 0`
                 yield* sql`lock table waypost_migrations in ${sql.literal(mode)} mode`
                 const migrating = yield* Effect.forkChild(run)
                 yield* eventually(

@@ -47,7 +47,7 @@ export const hurried = (millis: number) =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql.unsafe(`do $$ begin
-        execute format('alter database %I set statement_timeout = ${millis}', current_database());
+        execute format('alter role %I in database %I set statement_timeout = ${millis}', current_user, current_database());
       end $$`)
       return Layer.fresh(Sql.layer)
     }).pipe(Effect.provide(untimed), Effect.orDie)

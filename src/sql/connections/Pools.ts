@@ -47,7 +47,8 @@ const pages = { alone: 32, shared: 2 }
 /** How long a statement waits for its share of the connections. */
 export const maxWait = "10 seconds"
 
-const timeouts = {
+/** What sessions of the service set; behind a pooler their role does. */
+export const sessionSettings = {
   // Compiling a plan takes longer than running any of these statements.
   jit: "off",
   statement_timeout: "5000",
@@ -79,7 +80,7 @@ export const connector = (address: PgClient.PgClientConfig, opened: (socket: Dup
         maxConnections,
         maxMessageSize,
         // A pooler in transaction mode opens the sessions itself and rejects startup parameters.
-        ...(prepare ? { startupParameters: timeouts } : {})
+        ...(prepare ? { startupParameters: sessionSettings } : {})
       })
     }
   })
