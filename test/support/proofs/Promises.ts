@@ -106,7 +106,7 @@ export const promises: ReadonlyArray<Promised> = [
   ),
   promised(
     "D4",
-    "SIGTERM fails no request in progress",
+    "SIGTERM fails no request in progress that ends within 20 s after DRAIN_SECONDS",
     "0 failures among requests begun before the listener closes, exit code 0",
     "process/Lifecycle.test.ts",
     "prove/Drain.prove.ts"
