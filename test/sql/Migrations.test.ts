@@ -144,6 +144,27 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
       })
   )
 
+  it.effect("reads of locations do not wait while migration 55 builds an index of them", () =>
+    Effect.gen(function* () {
+      const locks = yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* migrateTo(54)
+        yield* sql`create table locks (mode text)`
+        yield* sql.unsafe(`
+          create function note_locks() returns event_trigger language plpgsql as $$ begin
+            insert into locks select mode from pg_locks where relation = 'locations'::regclass and pid = pg_backend_pid();
+          end $$`)
+        yield* sql`
+          create event trigger note_locks on ddl_command_end when tag in ('CREATE INDEX') execute function note_locks()`
+        yield* migrateTo(55)
+        return yield* sql<{ readonly mode: string }>`select distinct mode from locks`
+      }).pipe(Effect.provide(PgClient.layer({ ...(yield* empty), maxConnections: 1 })))
+      const modes = locks.map(({ mode }) => mode)
+      assert.include(modes, "ShareLock")
+      assert.notInclude(modes, "AccessExclusiveLock")
+    }).pipe(Effect.scoped)
+  )
+
   it.effect(
     "a migration has the time that it takes where the role has the limits of the service, and waits for others that migrate",
     () =>

@@ -5,8 +5,7 @@ export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   // Pages of cubes that are points are split into one entry and all others, so that places along a street took milliseconds
-  // and more than a page each. The column stays for the version before, whose searches have no index while its last nodes run.
-  yield* sql`drop index locations_sphere_position`
+  // and more than a page each.
   // With all that a search of places compares and sorts by unless it asks for more, so that it reads no rows.
   yield* sql`
     create index locations_place on locations using gist (point(longitude, latitude)) include (uuid, latitude, longitude, created_at)`
@@ -32,4 +31,8 @@ export default Effect.gen(function* () {
       end if;
       return box(point(longitude - width, latitude - angle), point(longitude + width, latitude + angle));
     end $$`)
+
+  // Last, because reads of locations wait from here to the end. The column stays for the version before, whose searches have no
+  // index while its last nodes run.
+  yield* sql`drop index locations_sphere_position`
 })
