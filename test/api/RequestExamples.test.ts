@@ -31,10 +31,16 @@ const requests = operations.flatMap(({ method, operation, path }) => {
   }))
 })
 
-/** Creations precede the writes of what they create; categories and meta tags precede the assets that name them. */
+/**
+ * Creations precede the writes of what they create; categories and meta tags precede the assets that name them. Erasing the history of
+ * a location removes its plans.
+ */
 const first = new Set(["assetCategories.create", "metaTags.create"])
-const rank = ({ id, path }: (typeof requests)[number]) =>
-  first.has(id) ? 0 : path.includes("{uuid}") || id === "uploads.complete" ? 2 : 1
+const rank = ({ id, path }: (typeof requests)[number]) => {
+  if (first.has(id)) return 0
+  if (id === "locations.eraseHistory") return 3
+  return path.includes("{uuid}") || id === "uploads.complete" ? 2 : 1
+}
 const inOrder = requests.toSorted((a, b) => rank(a) - rank(b))
 
 const upload = Effect.gen(function* () {
