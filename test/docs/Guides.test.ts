@@ -21,6 +21,9 @@ const left = parsed.flatMap(({ file, notRun }) =>
 /** The address of the service in guides. */
 const shownUrl = "http://localhost:3000"
 
+/** Their commands are processes, which also read a file `.env`; those of the others run in the process of this test. */
+const withProcesses = new Set(["README.md", "docs/settings.md"])
+
 /** The sources of the client package: `client` is its main one. */
 const clientSources = {
   client: "promise/PromiseClient.ts",
@@ -103,12 +106,11 @@ describe("The guides", () => {
     "%s runs, and prints what it shows",
     async (file, guide) => {
       await clear()
-      await using shell = Shell.start(join(folder, file.replaceAll(/\W/g, "-")), {
-        URL: service.url,
-        KEY: service.key,
-        DATA_DIR: service.folder,
-        NODE_COMPILE_CACHE: compileCache
-      })
+      await using shell = Shell.start(
+        join(folder, file.replaceAll(/\W/g, "-")),
+        { URL: service.url, KEY: service.key, DATA_DIR: service.folder, NODE_COMPILE_CACHE: compileCache },
+        { hasProcesses: withProcesses.has(file) }
+      )
       for (const name of ["poster.png", "photos/strawberry-cake.png", "photos/summer/garden_party.png"]) {
         shell.write(name, Buffer.concat([picture, Buffer.from(name)]))
       }

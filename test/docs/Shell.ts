@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "
 import { dirname, join } from "node:path"
 import { createInterface } from "node:readline"
 import { own } from "../support/Children.ts"
+import { waypost } from "../support/cli/Command.ts"
 import { root } from "./Guide.ts"
 
 /** What a block of commands did. */
@@ -25,11 +26,23 @@ export interface Shell extends AsyncDisposable {
 
 /**
  * Requests print their status, `npx waypost` is the command line of this folder, and programs that change the machine are
- * not run.
+ * not run. The test runs the command line in its own process, unless `IN_PROCESS` is empty: most of a command is its start.
  */
 const prelude = `
+exec {asked}>&1 {answered}<&0
 curl() { command curl --silent --show-error --fail-with-body --max-time 30 -w '\\n%{stderr}\\n[http %{http_code}]\\n' "$@"; }
-npx() { [ "$1" = waypost ] || { echo "npx $1 is not available" >&2; return 127; }; shift; "$NODE" "$ROOT/bin/waypost.mjs" "$@"; }
+npx() {
+  [ "$1" = waypost ] || { echo "npx $1 is not available" >&2; return 127; }
+  shift
+  [ -n "$IN_PROCESS" ] || { "$NODE" "$ROOT/bin/waypost.mjs" "$@"; return; }
+  env -0 > "$SCRATCH/env"
+  printf '%s\\0' "$PWD" "$@" > "$SCRATCH/words"
+  echo waypost >&$asked
+  read -r -u $answered code
+  cat "$SCRATCH/out"
+  cat "$SCRATCH/err" >&2
+  return "$code"
+}
 node() { "$NODE" "$@"; }
 for name in apt-get aws docker npm podman ssh sudo systemctl; do
   eval "$name() { echo 'A test does not run $name; write <!-- not run: reason --> before the block' >&2; return 127; }"
@@ -38,8 +51,32 @@ set -E -o pipefail
 trap 'failed=1' ERR
 `
 
-/** A shell in a folder that runs one block after the other and keeps its variables. */
-export const start = (folder: string, environment: Readonly<Record<string, string>>): Shell => {
+/** Runs the command that a shell asks for in the folder of the shell, and returns the exit code. */
+const answer = async (scratch: string) => {
+  const read = (name: string) => readFileSync(join(scratch, name), "utf8").split("\0").slice(0, -1)
+  const [cwd = "", ...args] = read("words")
+  const env = Object.fromEntries(read("env").map((one) => /^([^=]*)=([\s\S]*)$/.exec(one)!.slice(1)))
+  const before = process.cwd()
+  process.chdir(cwd)
+  try {
+    const { code, err, out } = await waypost(args, env)
+    writeFileSync(join(scratch, "out"), out)
+    writeFileSync(join(scratch, "err"), err)
+    return code
+  } finally {
+    process.chdir(before)
+  }
+}
+
+/**
+ * A shell in a folder that runs one block after the other and keeps its variables. With `hasProcesses` the command line is
+ * a process of its own, as for users.
+ */
+export const start = (
+  folder: string,
+  environment: Readonly<Record<string, string>>,
+  { hasProcesses }: { readonly hasProcesses: boolean }
+): Shell => {
   const scratch = join(folder, ".blocks")
   const home = join(folder, ".home")
   const files = join(folder, "work")
@@ -49,7 +86,17 @@ export const start = (folder: string, environment: Readonly<Record<string, strin
   }
   const child = spawn("bash", ["--noprofile", "--norc"], {
     cwd: files,
-    env: { PATH: process.env["PATH"], HOME: home, LANG: "C.UTF-8", NODE: process.execPath, ROOT: root, ...environment },
+    env: {
+      PATH: process.env["PATH"],
+      HOME: home,
+      XDG_STATE_HOME: join(home, ".local/state"),
+      LANG: "C.UTF-8",
+      NODE: process.execPath,
+      ROOT: root,
+      SCRATCH: scratch,
+      IN_PROCESS: hasProcesses ? "" : "1",
+      ...environment
+    },
     stdio: ["pipe", "pipe", "inherit"]
   })
   const { stop } = own(child)
@@ -72,9 +119,10 @@ export const start = (folder: string, environment: Readonly<Record<string, strin
       child.stdin.write(
         `failed=0; source '${file}' > '${file}.out' 2> '${file}.err' < /dev/null; echo "done $? $failed"\n`
       )
-      const { done, value } = await lines.next()
-      if (done === true) throw new Error(`The shell ended in:\n${commands}`)
-      const [, exit, failed] = value.split(" ")
+      let line = await lines.next()
+      for (; line.value === "waypost"; line = await lines.next()) child.stdin.write(`${await answer(scratch)}\n`)
+      if (line.done === true) throw new Error(`The shell ended in:\n${commands}`)
+      const [, exit, failed] = line.value.split(" ")
       const errors = readFileSync(`${file}.err`, "utf8")
       return {
         output: readFileSync(`${file}.out`, "utf8"),
