@@ -17,16 +17,20 @@ const asAdmin = (statement: string) =>
     Effect.orDie
   )
 
+/** How a database is created with the tables of the service. */
+export const templated = () => {
+  // The server of the tests does not synchronise files, so copying them is faster than writing them through the log.
+  const strategy = inject("postgres").url === undefined ? "strategy file_copy" : ""
+  return `template ${inject("postgres").template} ${strategy}`
+}
+
 /** A database of this test file alone, dropped at its end. */
 export const database = Layer.effect(
   Database,
   Effect.gen(function* () {
-    // The server of the tests does not synchronise files, so copying them is faster than writing them through the log.
-    const strategy = inject("postgres").url === undefined ? "strategy file_copy" : ""
     const name = `test_${SecureRandom.uuidV4Unsafe().replaceAll("-", "")}`
-    yield* Effect.acquireRelease(
-      asAdmin(`create database ${name} template ${inject("postgres").template} ${strategy}`),
-      () => asAdmin(`drop database ${name} with (force)`)
+    yield* Effect.acquireRelease(asAdmin(`create database ${name} ${templated()}`), () =>
+      asAdmin(`drop database ${name} with (force)`)
     )
     return at(name)
   })

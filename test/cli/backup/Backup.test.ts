@@ -9,7 +9,7 @@ import { Sql } from "../../../src/sql/Sql.ts"
 import { createEverything } from "../../support/proofs/Everything.ts"
 import { violations } from "../../support/proofs/Invariants.ts"
 import * as TestServer from "../../support/TestServer.ts"
-import { ask, command, current, dataFolder, empty, manifestOf, schema } from "../../support/cli/Backups.ts"
+import { ask, command, current, dataFolder, empty, manifestOf, migrated, schema } from "../../support/cli/Backups.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "waypost-backup-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -89,7 +89,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("waypost backup", (it) 
 
   it.effect("triggers, foreign keys and row counts work in a restored database", () =>
     Effect.gen(function* () {
-      const [target, data] = [yield* empty, fresh()]
+      const [target, data] = [yield* migrated, fresh()]
       yield* command(["restore", first], target, data)
       yield* ask(target, "delete from user_groups")
       yield* ask(target, "delete from users")
@@ -121,10 +121,9 @@ layer(TestServer.layer(), { excludeTestServices: true })("waypost backup", (it) 
           pooled.unsafe("insert into other values (7, 1)")
         )
       )
-      const [copy, target, data] = [fresh(), yield* empty, fresh()]
+      const [copy, target, data] = [fresh(), yield* migrated, fresh()]
       yield* command(["backup", copy], yield* current, yield* dataFolder)
       // Create the tables, as the later migration of the restoring service does.
-      yield* command(["migrate"], target, data)
       yield* Effect.forEach(make.split(";"), (statement) => ask(target, statement))
       const restored = yield* command(["restore", copy], target, data)
       assert.strictEqual(restored.code, 0, restored.text)

@@ -10,7 +10,7 @@ import { storageKey } from "../../../src/domain/assets/File.ts"
 import { createAsset, upload } from "../../support/requests/AssetRequests.ts"
 import { send } from "../../support/requests/Requests.ts"
 import * as TestServer from "../../support/TestServer.ts"
-import { ask, command, current, dataFolder, empty, manifestOf } from "../../support/cli/Backups.ts"
+import { ask, command, current, dataFolder, manifestOf, migrated } from "../../support/cli/Backups.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "waypost-backup-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -93,7 +93,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("files in backups", (it
       ])
       const checked = yield* command(["restore", "--check", target], "", fresh())
       assert.strictEqual(checked.code, 0, checked.text)
-      const [database, data] = [yield* empty, fresh()]
+      const [database, data] = [yield* migrated, fresh()]
       const restored = yield* command(["restore", target], database, data)
       assert.strictEqual(restored.code, 0, restored.text)
       assert.deepStrictEqual(yield* ask(database, "select count(*)::int as rows from files"), [{ rows: 4 }])

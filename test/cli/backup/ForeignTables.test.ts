@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { afterAll } from "vitest"
 import { createEverything } from "../../support/proofs/Everything.ts"
 import * as TestServer from "../../support/TestServer.ts"
-import { ask, command, current, dataFolder, empty } from "../../support/cli/Backups.ts"
+import { ask, command, current, dataFolder, empty, migrated } from "../../support/cli/Backups.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "waypost-backup-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -38,7 +38,7 @@ layer(TestServer.layer(), { excludeTestServices: true })(
           `create table "Theirs" (id serial primary key, location uuid references locations (uuid))`,
           `insert into "Theirs" (location) select uuid from locations`
         )
-        const [target, data] = [yield* empty, fresh()]
+        const [target, data] = [yield* migrated, fresh()]
         const restored = yield* command(["restore", copy], target, data)
         assert.strictEqual(restored.code, 0, restored.text)
         assert.include(restored.text, `Skipped: Theirs, locations_old, which are not tables of Waypost`)

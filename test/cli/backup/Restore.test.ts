@@ -17,7 +17,7 @@ import { afterAll } from "vitest"
 import { hexOf } from "../../../src/cli/backup/BackupFolder.ts"
 import { createEverything } from "../../support/proofs/Everything.ts"
 import * as TestServer from "../../support/TestServer.ts"
-import { ask, command, current, dataFolder, empty } from "../../support/cli/Backups.ts"
+import { ask, command, current, dataFolder, empty, migrated } from "../../support/cli/Backups.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "waypost-restore-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -116,8 +116,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("waypost restore", (it)
 
   it.effect("a restore accepts a migrated, empty database and rejects one with a record", () =>
     Effect.gen(function* () {
-      const [target, data] = [yield* empty, fresh()]
-      yield* command(["migrate"], target, data)
+      const [target, data] = [yield* migrated, fresh()]
       const restored = yield* command(["restore", first], target, data)
       assert.strictEqual(restored.code, 0, restored.text)
       assert.match(restored.text, /^Installation: postgres:\/\/[^@]+$/m)
@@ -144,8 +143,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("waypost restore", (it)
           return JSON.stringify(manifest)
         })
       )
-      const [target, data] = [yield* empty, fresh()]
-      yield* command(["migrate"], target, data)
+      const [target, data] = [yield* migrated, fresh()]
       const { code, text } = yield* command(["restore", copy], target, data)
       assert.strictEqual(code, 1)
       assert.include(text, `The database has later migrations than the backup. ${needsAnother}`)

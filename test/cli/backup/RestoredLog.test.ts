@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
 import { hexOf } from "../../../src/cli/backup/BackupFolder.ts"
-import { ask, command, current, dataFolder, empty } from "../../support/cli/Backups.ts"
+import { ask, command, current, dataFolder, empty, migrated } from "../../support/cli/Backups.ts"
 import * as Postgres from "../../support/Postgres.ts"
 import { createEverything } from "../../support/proofs/Everything.ts"
 import { brokenRelations, brokenSteps, differences } from "../../support/proofs/Replay.ts"
@@ -32,9 +32,9 @@ const backup = Effect.fnUntraced(function* (name: string) {
   return target
 })
 
-/** Restores a backup into a new database and returns its URL. */
-const restored = Effect.fnUntraced(function* (source: string) {
-  const url = yield* empty
+/** Restores a backup into a database and returns its URL. */
+const restored = Effect.fnUntraced(function* (source: string, database: typeof empty) {
+  const url = yield* database
   const { code, text } = yield* command(["restore", source], url, join(folder, `data-${Math.random()}`))
   assert.strictEqual(code, 0, text)
   return url
@@ -82,7 +82,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("the restored log", (it
       const later = yield* eventsAfter(before.cursor)
       assert.lengthOf(later.events, 2)
 
-      const url = yield* restored(source)
+      const url = yield* restored(source, migrated)
       const [counts] = yield* ask(
         url,
         `select (select count(*)::int from events) as events, (select count(*)::int from pending_changes) as pending,
@@ -116,7 +116,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("the restored log", (it
     Effect.gen(function* () {
       const source = yield* backup("old")
       withoutLog(source)
-      const url = yield* restored(source)
+      const url = yield* restored(source, empty)
       const kinds = yield* ask(
         url,
         `select action, actor->>'type' as actor, count(*)::int - count(distinct record_uuid)::int as repeated from events group by 1, 2`

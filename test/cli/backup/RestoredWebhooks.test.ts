@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
-import { ask, command, current, dataFolder, empty } from "../../support/cli/Backups.ts"
+import { ask, command, current, dataFolder, migrated } from "../../support/cli/Backups.ts"
 import { create, send } from "../../support/requests/Requests.ts"
 import { createWebhook, path, receiver } from "../../support/requests/WebhookRequests.ts"
 import * as TestServer from "../../support/TestServer.ts"
@@ -43,7 +43,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("webhooks and the log",
         [[], "paused"],
         [["--resume-webhooks"], "active"]
       ] as const) {
-        const target = yield* empty
+        const target = yield* migrated
         const { code, text } = yield* command(["restore", backup, ...flags], target, join(folder, state))
         assert.strictEqual(code, 0, text)
         const [row] = yield* ask(

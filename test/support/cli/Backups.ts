@@ -7,6 +7,7 @@ import { inject } from "vitest"
 import { Manifest } from "../../../src/cli/backup/BackupFolder.ts"
 import { Settings } from "../../../src/settings/Config.ts"
 import { Database, Sql } from "../../../src/sql/Sql.ts"
+import { templated } from "../Postgres.ts"
 import { waypost } from "./Command.ts"
 
 /** The `DATABASE_URL` of a database of the test run. */
@@ -19,15 +20,20 @@ export const urlOf = (database: string): string => {
 /** The URL of the database of this test. */
 export const current = Effect.map(Database, ({ database }) => urlOf(database!))
 
-/** The URL of an empty database, which is dropped afterwards. */
-export const empty = Effect.gen(function* () {
+/** The URL of a new database, which is dropped afterwards. */
+const created = Effect.fnUntraced(function* (source: string) {
   const { pooled } = yield* Sql
   const name = `restored_${Math.random().toString(36).slice(2)}`
-  yield* Effect.acquireRelease(pooled.unsafe(`create database ${name} template template0 encoding 'UTF8'`), () =>
+  yield* Effect.acquireRelease(pooled.unsafe(`create database ${name} ${source}`), () =>
     Effect.orDie(pooled.unsafe(`drop database ${name} with (force)`))
   )
   return urlOf(name)
 })
+
+export const empty = created("template template0 encoding 'UTF8'")
+
+/** As one after `waypost migrate`. A restore into an empty database applies all migrations, twice. */
+export const migrated = Effect.suspend(() => created(templated()))
 
 /** The data folder of the service. */
 export const dataFolder = Effect.map(Settings, ({ DATA_DIR }) => DATA_DIR)
