@@ -48,7 +48,7 @@ describe("client package", () => {
     const options = commandOf("npx tsc").replace("npx tsc", "").replace("*.ts", "").trim().split(/ +/)
     return spawnSync(
       join(root, "node_modules/.bin/tsc"),
-      [...options, "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", ...files],
+      [...options, "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--singleThreaded", ...files],
       { cwd: project, encoding: "utf8" }
     )
   }
