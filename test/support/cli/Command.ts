@@ -49,7 +49,7 @@ export const start = (
 export const waypost = async (
   args: ReadonlyArray<string>,
   env: Readonly<Record<string, string>> = {},
-  input = ""
+  input: string | Uint8Array = ""
 ): Promise<Result> => {
   let out = ""
   let err = ""
@@ -67,7 +67,7 @@ export const waypost = async (
   }
   const stdio = Stdio.layerTest({
     args: Effect.succeed(args),
-    stdin: Stream.make(new TextEncoder().encode(input)),
+    stdin: Stream.make(typeof input === "string" ? new TextEncoder().encode(input) : input),
     stdout: sink(toOut),
     stderr: sink(toErr)
   })
