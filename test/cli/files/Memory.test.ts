@@ -15,8 +15,8 @@ const heap = () => {
 }
 
 const piece = 500
-const early = 8000
-const rows = 80_000
+const early = 4000
+const rows = 40_000
 
 const texts = {
   csv: (index: number) => `Branch ${index};B-${index};030 123 45 67;Nederland\n`,
