@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process"
+import { randomInt } from "node:crypto"
 import { once } from "node:events"
 import { openSync, readFileSync } from "node:fs"
 import { createServer } from "node:net"
@@ -35,14 +36,18 @@ export interface Settings {
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
-/** A free port. */
-export const freePort = async () => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const address = server.address()
+/** A free port, below those that systems choose for connections and for servers that ask for any: none of these takes it meanwhile. */
+export const freePort = async (): Promise<number> => {
+  const port = randomInt(20_000, 32_768)
+  const server = createServer().listen(port, "127.0.0.1")
+  const isFree = await once(server, "listening").then(
+    () => true,
+    () => false
+  )
+  if (!isFree) return freePort()
   server.close()
   await once(server, "close")
-  return typeof address === "object" && address !== null ? address.port : 0
+  return port
 }
 
 interface Launch {
