@@ -5,6 +5,7 @@ import { request } from "node:http"
 import { join } from "node:path"
 import postgres from "postgres"
 import { afterAll } from "vitest"
+import { claimSeconds } from "../../src/repositories/assets/Uploads.ts"
 import { filesBelow, mebibyte, type SentPart, sha256 } from "../support/requests/UploadRequests.ts"
 import { violations } from "../support/proofs/Invariants.ts"
 import { socketOf } from "../support/proofs/Running.ts"
@@ -120,6 +121,12 @@ const assertFilesComplete = async (uploads: ReadonlyArray<Upload>) => {
     for (const { completed: acknowledged, uuid } of uploads) if (acknowledged) assert.isTrue(completed.has(uuid), uuid)
     assert.isBelow(completed.size, uploads.length)
     assert.deepStrictEqual(await violations((statement) => sql.unsafe(statement), objects), [])
+    // The claims that the killed process held end as if their time had passed.
+    const claims = await sql<ReadonlyArray<{ seconds: number }>>`
+      with held as (select uuid, claimed_until from upload_sessions where claimed_until > now())
+      update upload_sessions u set claimed_until = now() - interval '1 second' from held where u.uuid = held.uuid
+        returning extract(epoch from held.claimed_until - now())::float8 as seconds`
+    for (const { seconds } of claims) assert.isAtMost(seconds, claimSeconds)
   } finally {
     await sql.end()
   }
