@@ -73,25 +73,28 @@ const gateTo = async (url: string) => {
   }
 }
 
-/** One primary for all tests but the one that kills it. */
+/** One primary with one replica for all tests but the one that kills it. */
 let replication: Replication.Replication
+let replica: Awaited<ReturnType<Replication.Replication["standby"]>>
 beforeAll(async () => {
   replication = await Replication.start()
+  replica = await replication.standby()
 })
-afterAll(() => replication[Symbol.asyncDispose]())
+afterEach(() => replica.query("select pg_wal_replay_resume()"))
+afterAll(async () => {
+  await replica[Symbol.asyncDispose]()
+  await replication[Symbol.asyncDispose]()
+})
 
 describe("two nodes with one replica", () => {
-  let replica: Awaited<ReturnType<Replication.Replication["standby"]>>
   let first: Service.Service
   let second: Service.Service
   beforeAll(async () => {
-    replica = await replication.standby()
     first = await replication.serving([replica])
     second = await replication.serving([replica])
   })
-  afterEach(() => replica.query("select pg_wal_replay_resume()"))
   afterAll(async () => {
-    for (const one of [second, first, replica]) await one[Symbol.asyncDispose]()
+    for (const one of [second, first]) await one[Symbol.asyncDispose]()
   })
 
   it("reads of records, lists and searches come from the replica; writes, keys and the past do not", async () => {
@@ -191,7 +194,6 @@ describe("two nodes with one replica", () => {
 
 describe("replicas", () => {
   it("a key reads its write whose answer was lost with the connection to the database, while the replica is behind", async () => {
-    await using replica = await replication.standby()
     await using gate = await gateTo(replication.primary.url)
     await using service = await Service.start({ DATABASE_URL: gate.url, DATABASE_REPLICA_URLS: replica.url })
     const path = `/v1/locations/${await service.create("/v1/locations", { name: "Before", identifier: "B-11" })}`
@@ -218,7 +220,6 @@ describe("replicas", () => {
   })
 
   it("a replica that lacks the end of the log answers for as long as the primary is silent", async () => {
-    await using replica = await replication.standby()
     await using gate = await gateTo(replication.primary.url)
     await using service = await Service.start({
       DATABASE_URL: gate.url,
@@ -266,7 +267,6 @@ describe("replicas", () => {
     }))
 
   it("a read in flight on a replica whose network is lost is answered by the primary within a second", async () => {
-    await using replica = await replication.standby()
     await promiseAtBest(async () => {
       await using gate = await gateTo(replica.url)
       await using service = await replication.serving([{ ...replica, url: gate.url }])

@@ -41,6 +41,9 @@ export const dataFolder = () => {
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 6, retryDelay: 200 }) }
 }
 
+/** Whether the tests have a data directory with a migrated database. */
+export const hasMigratedDatabase = () => inject("postgres").directory !== undefined
+
 /** Copies a data directory with a migrated database, if the tests have one, to a path that does not exist. */
 export const copyDatabase = (dataDir: string) => {
   const { directory } = inject("postgres")

@@ -66,6 +66,10 @@ const connect = async (url: string): Promise<Session> => {
 /** How the data directory of a server comes to be. */
 type Prepare = (data: DataDirectory.DataDirectory, binaries: NativeBinaries.NativeBinaries) => Promise<void>
 
+/** A directory with the tables of the service, if the tests have one to copy. */
+export const migrated: Prepare = (data, binaries) =>
+  Process.hasMigratedDatabase() ? Promise.resolve(Process.copyDatabase(data.directory)) : empty(data, binaries)
+
 const empty: Prepare = (data, binaries) => run(DataDirectory.prepare(data, binaries, false))
 
 /** Whether a `postmaster.pid` says that the server accepts connections, as a primary or as a standby. */

@@ -15,12 +15,14 @@ export interface Replication extends AsyncDisposable {
 }
 
 export const start = async (): Promise<Replication> => {
-  const primary = await Database.make({ wal_keep_size: "512MB" })
+  const primary = await Database.make({ wal_keep_size: "512MB" }, Database.migrated)
   // The tables exist before replicas are copied.
-  const { folder, remove } = Process.dataFolder()
-  const service = await Service.start({ DATABASE_URL: primary.url }, { folder })
-  await service[Symbol.asyncDispose]()
-  remove()
+  if (!Process.hasMigratedDatabase()) {
+    const { folder, remove } = Process.dataFolder()
+    const service = await Service.start({ DATABASE_URL: primary.url }, { folder })
+    await service[Symbol.asyncDispose]()
+    remove()
+  }
   return {
     primary,
     standby: async (settings = {}) => {
