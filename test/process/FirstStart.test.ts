@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll } from "vitest"
 import * as Process from "../support/Process.ts"
@@ -38,6 +38,8 @@ describe("the first start", () => {
 
   it("prints the first key on a line of its own and keeps it in a file that only its owner reads", async () => {
     const DATA_DIR = join(folder, "first-key")
+    mkdirSync(DATA_DIR)
+    Process.copyDatabase(join(DATA_DIR, "postgres"))
     await using service = await Process.start({ DATA_DIR })
     const key = Process.firstKey(service)
     const file = join(DATA_DIR, "first-key")

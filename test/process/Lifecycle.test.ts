@@ -4,11 +4,11 @@ import { closeSync, openSync, writeFileSync } from "node:fs"
 import { createServer, type IncomingMessage, request } from "node:http"
 import { connect } from "node:net"
 import { join } from "node:path"
-import { afterAll } from "vitest"
+import { afterAll, beforeAll } from "vitest"
 import * as Process from "../support/Process.ts"
 import * as Service from "../support/Service.ts"
 
-const { folder, remove } = Process.dataFolder()
+const { folder, remove } = Process.migratedFolder()
 afterAll(remove)
 
 /** Sends requests until `ending` has ended; returns their statuses, without those before the port was open. */
@@ -33,6 +33,51 @@ const statusOf = (port: number, headers: Readonly<Record<string, string>>) =>
     sent.end()
   })
 
+describe("a service process from its start to its stop", () => {
+  let service: Service.Service
+  let statuses: Awaited<ReturnType<typeof knockUntil>>
+  beforeAll(async () => {
+    const port = await Process.freePort()
+    const starting = Service.start({ PORT: String(port) })
+    statuses = await knockUntil(port, starting)
+    service = await starting
+  })
+  afterAll(() => service[Symbol.asyncDispose]())
+
+  it("requests that arrive during the start, with Expect: 100-continue too, are served as soon as the service is ready", () => {
+    assert.deepStrictEqual(statuses, new Set([200]))
+  })
+
+  it("the service takes the first key from BOOTSTRAP_API_KEY and does not print it", async () => {
+    assert.notInclude(service.output(), service.key)
+    assert.strictEqual(await meOf(service.url, service.key), 200)
+  })
+
+  it("a stop waits for requests in flight, but not for idle or silent connections", async () => {
+    const { hostname, port } = new URL(service.url)
+    const silent = connect(Number(port), hostname)
+    await fetch(`${service.url}/healthz`)
+
+    // The server requests the rest of the body, so its handler is running when the signal arrives.
+    const outgoing = request(`${service.url}/v1/locations`, {
+      method: "POST",
+      headers: { ...Service.headers, expect: "100-continue", "transfer-encoding": "chunked" }
+    })
+    outgoing.flushHeaders()
+    await once(outgoing, "continue")
+    service.process.kill("SIGTERM")
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    outgoing.end(JSON.stringify({ name: "In flight", identifier: "in-flight" }))
+    const [response] = (await once(outgoing, "response")) as [IncomingMessage]
+    assert.strictEqual(response.statusCode, 201)
+    assert.strictEqual(response.headers.connection, "close")
+    const answered = performance.now()
+    assert.strictEqual(await service.exited, 0)
+    assert.isBelow(performance.now() - answered, 10_000)
+    silent.destroy()
+  })
+})
+
 describe("service process", () => {
   it("the service prints its URLs and, on the first start only, the key, and exits with 0 on SIGTERM", async () => {
     await using first = await Process.start({ DATA_DIR: folder })
@@ -46,14 +91,6 @@ describe("service process", () => {
     assert.strictEqual(await meOf(second.url, key), 200)
     second.process.kill("SIGINT")
     assert.strictEqual(await second.exited, 0)
-  })
-
-  it("requests that arrive during the start, with Expect: 100-continue too, are served as soon as the service is ready", async () => {
-    const port = await Process.freePort()
-    const starting = Service.start({ PORT: String(port) })
-    assert.deepStrictEqual(await knockUntil(port, starting), new Set([200]))
-    await using service = await starting
-    assert.strictEqual(await service.stop(), 0)
   })
 
   it("requests that arrive during a start that fails are answered with 503, and do not hold up its message", async () => {
@@ -90,38 +127,6 @@ describe("service process", () => {
     assert.include(["ECONNREFUSED", "ECONNRESET", 200, 503], await answered)
     closeSync(output)
     own.remove()
-  })
-
-  it("the service takes the first key from BOOTSTRAP_API_KEY and does not print it", async () => {
-    await using service = await Service.start()
-    assert.notInclude(service.output(), service.key)
-    assert.strictEqual(await meOf(service.url, service.key), 200)
-    assert.strictEqual(await service.stop(), 0)
-  })
-
-  it("a stop waits for requests in flight, but not for idle or silent connections", async () => {
-    await using service = await Service.start()
-    const { hostname, port } = new URL(service.url)
-    const silent = connect(Number(port), hostname)
-    await fetch(`${service.url}/healthz`)
-
-    // The server requests the rest of the body, so its handler is running when the signal arrives.
-    const outgoing = request(`${service.url}/v1/locations`, {
-      method: "POST",
-      headers: { ...Service.headers, expect: "100-continue", "transfer-encoding": "chunked" }
-    })
-    outgoing.flushHeaders()
-    await once(outgoing, "continue")
-    service.process.kill("SIGTERM")
-    await new Promise((resolve) => setTimeout(resolve, 300))
-    outgoing.end(JSON.stringify({ name: "In flight", identifier: "in-flight" }))
-    const [response] = (await once(outgoing, "response")) as [IncomingMessage]
-    assert.strictEqual(response.statusCode, 201)
-    assert.strictEqual(response.headers.connection, "close")
-    const answered = performance.now()
-    assert.strictEqual(await service.exited, 0)
-    assert.isBelow(performance.now() - answered, 10_000)
-    silent.destroy()
   })
 
   for (const WORKERS of ["1", "2"]) {
