@@ -134,7 +134,7 @@ describe("two workers", () => {
 
 describe("workers", () => {
   it("workers keep the port open for DRAIN_SECONDS and finish the requests that arrive until then", async () => {
-    const service = await Process.start({ ...settings, WORKERS: "2", DRAIN_SECONDS: "5" })
+    const service = await Process.start({ ...settings, WORKERS: "2", DRAIN_SECONDS: "3" })
     onTestFinished(() => void service.process.kill("SIGKILL"))
     const workers = Process.workersOf(service)
     service.process.kill("SIGTERM")
@@ -166,7 +166,7 @@ describe("workers", () => {
     assert.strictEqual(workers.length, availableParallelism())
     service.process.kill("SIGKILL")
     await Process.until("the workers have exited", () => !workers.some(Process.isRunning))
-    const again = await Process.start({ ...settings, WORKERS: "2" })
+    const again = await Process.start(settings)
     assert.strictEqual((await fetch(`${again.url}/v1/me`, { headers })).status, 200)
     again.process.kill("SIGTERM")
     assert.strictEqual(await again.exited, 0)
