@@ -32,7 +32,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Reads of the past", (i
           assert.isBelow(answer.status, 500, answer.text)
           if (answer.status >= 400) rejected++
           if (random() < 0.1) yield* seal
-          if (random() < 0.25) {
+          if (random() < 0.1) {
             const at = yield* moment
             for (const resource of resources) {
               const uuids = world.uuids[resource]
