@@ -74,10 +74,10 @@ layer(TestServer.layer(), { excludeTestServices: true })("Uploads", (it) => {
 
   it.effect("a client can use the planned part size or parts of its own size", () =>
     Effect.gen(function* () {
-      const bytes = randomBytes(17 * mebibyte)
-      for (const cuts of [[8 * mebibyte, 16 * mebibyte], [1, 12 * mebibyte], []]) {
+      const bytes = randomBytes(8 * mebibyte + 1)
+      for (const cuts of [[8 * mebibyte], [1], []]) {
         const session = yield* begin(bytes.length)
-        assert.strictEqual(session.numberOfParts, 3)
+        assert.deepInclude(session, { numberOfParts: 2, partSize: 8 * mebibyte })
         const edges = [0, ...cuts, bytes.length]
         const sent = yield* Effect.forEach(edges.slice(1), (end, index) =>
           putPart(session, index + 1, bytes.subarray(edges[index], end))
@@ -112,19 +112,13 @@ layer(TestServer.layer(), { excludeTestServices: true })("Uploads", (it) => {
   it.effect("parts can be sent and listed in any order", () =>
     Effect.gen(function* () {
       const bytes = randomBytes(16 * mebibyte + 1)
-      const orders = [
-        [3, 1, 2],
-        [2, 3, 1]
-      ]
-      for (const order of orders) {
-        const session = yield* begin(bytes.length)
-        const sent = yield* Effect.forEach(order, (number) =>
-          putPart(session, number, bytes.subarray((number - 1) * 8 * mebibyte, number * 8 * mebibyte))
-        )
-        const answer = yield* complete(session.uuid, sent.toReversed())
-        assert.strictEqual(answer.status, 200, answer.text)
-        assert.strictEqual(sha256((yield* download(answer.body.data.url)).bytes), sha256(bytes))
-      }
+      const session = yield* begin(bytes.length)
+      const sent = yield* Effect.forEach([3, 1, 2], (number) =>
+        putPart(session, number, bytes.subarray((number - 1) * 8 * mebibyte, number * 8 * mebibyte))
+      )
+      const answer = yield* complete(session.uuid, sent.toReversed())
+      assert.strictEqual(answer.status, 200, answer.text)
+      assert.strictEqual(sha256((yield* download(answer.body.data.url)).bytes), sha256(bytes))
     })
   )
 
