@@ -6,6 +6,7 @@ import { operations } from "../support/contract/Documented.ts"
 import * as OverWire from "../support/contract/OverWire.ts"
 import { call, pathOf, prepare, provoke } from "../support/contract/Provoking.ts"
 import { MaxBulk } from "../../src/http/transport/limits/Shares.ts"
+import { TimeLimits } from "../../src/http/transport/Timeout.ts"
 import { Sql } from "../../src/sql/Sql.ts"
 import { createLocation } from "../support/requests/ProductRequests.ts"
 import { send } from "../support/requests/Requests.ts"
@@ -86,8 +87,11 @@ const finite = operations.filter(({ id }) => id !== "events.stream")
 /** Every `step`th operation, for responses from shared code. Errors specific to an operation are tested on all. */
 const every = (step: number) => finite.filter((_, index) => index % step === 0)
 
-// Requests that stall hold their places.
-const roomy = OverWire.layer().pipe(Layer.provide(Layer.succeed(MaxBulk, operations.length)))
+const roomy = OverWire.layer().pipe(
+  Layer.provide(Layer.succeed(TimeLimits, { ...TimeLimits.defaultValue(), body: 4000 })),
+  // Requests that stall hold their places.
+  Layer.provide(Layer.succeed(MaxBulk, operations.length))
+)
 
 layer(roomy, { excludeTestServices: true })("error responses", (it) => {
   /** Requests whose headers or bodies stay incomplete. */
