@@ -66,9 +66,8 @@ const maintained = new Set([
 /** Columns that background jobs set: the last use of keys, and the results of media processing. */
 const maintainedColumns = ["last_used_at", "processing", "width", "height", "duration", "rendered_at"]
 
-/** Hashes of the rows of all tables that requests write. */
-export const databaseHash = Effect.gen(function* () {
-  yield* execute("select waypost_seal_all()")
+/** A statement that hashes the rows of all tables that requests write. */
+const hashing = Effect.gen(function* () {
   const tables = yield* execute<{ readonly name: string; readonly columns: string }>(`
     select c.relname as name, string_agg(quote_ident(a.attname), ', ' order by a.attnum) as columns
     from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
@@ -80,7 +79,19 @@ export const databaseHash = Effect.gen(function* () {
       ({ columns, name }) =>
         `select '${name} ' || count(*) || ' ' || coalesce(sum(hashtextextended(row(${columns})::text, 0)), 0) as hash from "${name}"`
     )
-  const rows = yield* execute<{ readonly hash: string }>(hashes.join(" union all "))
+  return hashes.join(" union all ")
+})
+
+/** That statement, by the pools of its database, whose tables stay as they are. */
+const statements = new WeakMap<typeof Sql.Service, string>()
+
+/** Hashes of the rows of all tables that requests write. */
+export const databaseHash = Effect.gen(function* () {
+  const pools = yield* Sql
+  const statement = statements.get(pools) ?? (yield* hashing)
+  statements.set(pools, statement)
+  yield* execute("select waypost_seal_all()")
+  const rows = yield* execute<{ readonly hash: string }>(statement)
   return rows.map(({ hash }) => hash).toSorted()
 })
 
