@@ -1,5 +1,5 @@
 import chromium from "@sparticuz/chromium"
-import { type BrowserContextOptions, type Browser, chromium as playwright } from "playwright-core"
+import { type BrowserContextOptions, type Browser, chromium as playwright, type Page } from "playwright-core"
 
 /**
  * The package turns off the same-origin policy, which these tests need, ends the browser with its first context, and loads the whole
@@ -18,13 +18,8 @@ export const launch = async (): Promise<Browser> =>
     headless: true
   })
 
-/** Opens a page in a profile of its own, after a script, and collects the errors that the browser reports. */
-export const open = async (browser: Browser, url: string, options: BrowserContextOptions = {}, script = "") => {
-  const context = await browser.newContext({ viewport: { width: 900, height: 760 }, ...options })
-  // A busy machine is slower than the 30 seconds that Playwright allows an action by default.
-  context.setDefaultTimeout(60_000)
-  await context.addInitScript(script)
-  const page = await context.newPage()
+/** Collects the errors that the browser reports for a page. */
+export const problemsOf = (page: Page) => {
   const problems: Array<string> = []
   page.on("console", (message) => void (message.type() === "error" && problems.push(message.text())))
   page.on("pageerror", (error) => void problems.push(error.message))
@@ -32,6 +27,17 @@ export const open = async (browser: Browser, url: string, options: BrowserContex
     "requestfailed",
     (request) => void problems.push(`${request.method()} ${request.url()} ${request.failure()?.errorText}`)
   )
+  return problems
+}
+
+/** Opens a page in a profile of its own, after a script, and collects the errors that the browser reports. */
+export const open = async (browser: Browser, url: string, options: BrowserContextOptions = {}, script = "") => {
+  const context = await browser.newContext({ viewport: { width: 900, height: 760 }, ...options })
+  // A busy machine is slower than the 30 seconds that Playwright allows an action by default.
+  context.setDefaultTimeout(60_000)
+  await context.addInitScript(script)
+  const page = await context.newPage()
+  const problems = problemsOf(page)
   await page.goto(url)
   return { context, page, problems }
 }

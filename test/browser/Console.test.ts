@@ -102,7 +102,7 @@ describe("the console in a browser", () => {
   })
 
   it("a phone number is corrected, and the history shows it before and after", async () => {
-    const { context, page } = await visit("/locations?filter=name:contains:Vries")
+    const { leave, page } = await visit("/locations?filter=name:contains:Vries")
     await page.getByRole("link", { name: "Bakkerij De Vries" }).click()
     await page.getByRole("link", { name: "Edit" }).click()
     const phone = page.getByLabel("Phone")
@@ -118,7 +118,7 @@ describe("the console in a browser", () => {
     assert.deepStrictEqual(body.data.address, { city: "Utrecht", countryCode: "NL" })
     await page.getByRole("link", { name: "History" }).click()
     await page.getByRole("row", { name: "Phone +31 30 111 11 11 +31 30 222 22 22" }).waitFor()
-    await context.close()
+    await leave()
   })
 
   it("a change that is not sealed yet is in the history that is shown once it is", async () => {
@@ -129,17 +129,17 @@ describe("the console in a browser", () => {
     await log`begin`
     await log`select from event_log for update`
     await service.call("PATCH", `/v1/locations/${uuid}`, { name: "Slagerij De Jong" })
-    const { context, page } = await visit(`/locations/${uuid}/history`)
+    const { leave, page } = await visit(`/locations/${uuid}/history`)
     await page.locator(".history li").first().waitFor()
     assert.strictEqual(await page.locator(".history li").count(), 1)
     await log`commit`
     log.release()
     await page.getByRole("row", { name: "Name Slagerij Jansen Slagerij De Jong" }).waitFor()
-    await context.close()
+    await leave()
   })
 
   it("a form warns when another client changed the record meanwhile, and keeps what was typed", async () => {
-    const { context, page } = await visit(`/locations/${bakery}/edit`)
+    const { leave, page } = await visit(`/locations/${bakery}/edit`)
     const name = page.locator("#root_name")
     await name.fill("Bakkerij De Vries & Zn")
     await service.call("PATCH", `/v1/locations/${bakery}`, { address: { city: "Zeist" } })
@@ -150,11 +150,11 @@ describe("the console in a browser", () => {
     await page.getByRole("heading", { name: "Bakkerij De Vries & Zn" }).waitFor()
     const { body } = await service.call("GET", `/v1/locations/${bakery}`)
     assert.strictEqual(body.data.address.city, "Zeist")
-    await context.close()
+    await leave()
   })
 
   it("a filter built by clicking is in the address, which shows a colleague the same records", async () => {
-    const { context, page } = await visit("/locations")
+    const { leave, page } = await visit("/locations")
     await page.getByText("Add filter").click()
     await page.getByRole("combobox", { name: "Field" }).selectOption("identifier")
     await page.getByRole("combobox", { name: "Condition" }).selectOption("startsWith")
@@ -162,11 +162,11 @@ describe("the console in a browser", () => {
     await page.getByRole("button", { name: "Apply" }).click()
     await page.getByText("10 of 10").waitFor()
     const address = new URL(page.url())
-    await context.close()
+    await leave()
     const colleague = await visit(`/locations${address.search}`)
     await colleague.page.getByText("10 of 10").waitFor()
     assert.strictEqual(await colleague.page.getByRole("link", { name: /^Bakkerij 2\d$/ }).count(), 10)
-    await colleague.context.close()
+    await colleague.leave()
   })
 
   it("a filter by a date holds for the day of the browser, and shows this day", async () => {
@@ -175,7 +175,7 @@ describe("the console in a browser", () => {
       publishAt: "2996-05-01T12:00:00.000Z",
       translations: [{ locale: "en-GB", title: "In May" }]
     })
-    const { context, page } = await visit("/posts", { timezoneId: "Pacific/Auckland" })
+    const { leave, page } = await visit("/posts", { timezoneId: "Pacific/Auckland" })
     await page.getByText("Add filter").click()
     await page.getByRole("combobox", { name: "Field" }).selectOption("publishAt")
     const operators = await page.getByRole("combobox", { name: "Condition" }).locator("option").allTextContents()
@@ -190,11 +190,11 @@ describe("the console in a browser", () => {
     await page.getByRole("button", { name: "Remove the filter Publish at is May 2, 2996" }).click()
     await chip.waitFor({ state: "detached" })
     assert.notInclude(page.url(), "filter")
-    await context.close()
+    await leave()
   })
 
   it("the branches within a radius of a place are listed, the nearest first", async () => {
-    const { context, page, problems } = await visit("/locations?view=map")
+    const { leave, page, problems } = await visit("/locations?view=map")
     await page.waitForSelector(".map[data-places='30']")
     await page.getByPlaceholder("52.09,5.12").fill("52.10,5.10")
     await page.keyboard.press("Enter")
@@ -210,25 +210,25 @@ describe("the console in a browser", () => {
     assert.strictEqual(names[0], "Bakkerij 10")
     assert.isAbove(names.length, 2)
     assert.deepStrictEqual(problems.filter(isOwn), [])
-    await context.close()
+    await leave()
   })
 
   it("locations that are open now are shown, in the table and on the map", async () => {
     const always = Array.from({ length: 7 }, (_, day) => ({ day: day + 1, opens: "00:00", closes: "24:00" }))
     await service.call("PATCH", `/v1/locations/${bakery}`, { timezone: "Europe/Amsterdam", openingHours: always })
-    const { context, page } = await visit("/locations")
+    const { leave, page } = await visit("/locations")
     await page.getByLabel("Open now").check()
     await page.getByText("1 of 1").waitFor()
     await page.getByRole("link", { name: /^Bakkerij De Vries/ }).waitFor()
     await page.getByRole("button", { name: "Map" }).click()
     await page.waitForSelector(".map[data-places='1']")
     assert.include(page.url(), "openAt=now")
-    await context.close()
+    await leave()
   })
 
   it("chosen records are changed and deleted at once, and a deleted one is restored", async () => {
     for (const index of [40, 41]) await service.create("/v1/locations", location(index, { name: `Tijdelijk ${index}` }))
-    const { context, page } = await visit("/locations?filter=name:startsWith:Tijdelijk")
+    const { leave, page } = await visit("/locations?filter=name:startsWith:Tijdelijk")
     await page.getByLabel("Select all that are loaded").check()
     await page.getByRole("button", { name: "Edit selected" }).click()
     await page.getByRole("dialog").locator("#root_locale").fill("nl-NL")
@@ -249,7 +249,7 @@ describe("the console in a browser", () => {
       restored.data.map(({ locale }: { readonly locale: string }) => locale),
       ["nl-NL", "nl-NL"]
     )
-    await context.close()
+    await leave()
   })
 
   it("a deleted record says so, that it can be restored to a key that can, and after that what is not restored", async () => {
@@ -273,15 +273,15 @@ describe("the console in a browser", () => {
     await until("the erasure is in the log", async () => (await service.call("GET", history)).body.data.length === 3)
     await looked.page.goto(`${service.url}/console/locations/${erased}`)
     await looked.page.getByText("This record was deleted. Its history is below.").waitFor()
-    await looked.context.close()
-    const { context, page } = await visit(`/locations/${uuid}`)
+    await looked.leave()
+    const { leave, page } = await visit(`/locations/${uuid}`)
     await page.getByText("Restoring brings it back.").waitFor()
     await page.getByRole("button", { name: "Restore" }).first().click()
     await page.getByText("Restored in part. Not restored: groups 1").waitFor()
     await page.getByRole("heading", { name: "Half terug" }).waitFor()
     const { body } = await service.call("GET", `/v1/locations/${uuid}?include=groups`)
     assert.deepStrictEqual([body.data.name, body.data.groups], ["Half terug", []])
-    await context.close()
+    await leave()
   })
 
   it("ten pictures that are chosen are uploaded with a meta tag, and shown as tiles, in a table and with all of their details", async () => {
@@ -296,7 +296,7 @@ describe("the console in a browser", () => {
         buffer: await picture(index)
       }))
     )
-    const { context, page, problems } = await visit("/assets")
+    const { leave, page, problems } = await visit("/assets")
     await page.getByText("Category and meta tags of new files").click()
     await page.getByLabel("Season").selectOption("spring")
     await page.getByLabel("Drop files here").setInputFiles(files)
@@ -315,13 +315,13 @@ describe("the console in a browser", () => {
     await page.getByRole("link", { name: "etalage-7", exact: true }).click()
     await page.getByText("image/png").waitFor()
     assert.deepStrictEqual(problems.filter(isOwn), [])
-    await context.close()
+    await leave()
   })
 
   it("a table whose next rows fail to be read, or all of them again, keeps its rows and shows the failure", async () => {
     const operations = Array.from({ length: 120 }, (_, index) => ({ op: "create", data: { name: `Regio ${index}` } }))
     await service.call("POST", "/v1/groups/bulk", { operations })
-    const { context, page } = await visit("")
+    const { leave, page } = await visit("")
     const next = /\/v1\/groups\?.*after=\w/
     let reads = 0
     page.on("request", (request) => void (next.test(request.url()) && reads++))
@@ -346,20 +346,20 @@ describe("the console in a browser", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
     await failure.waitFor()
     assert.isTrue(await row.isVisible())
-    await context.close()
+    await leave()
   })
 
   it("a history that fails to be read again keeps its changes and shows the failure", async () => {
     const uuid = await service.create("/v1/locations", { name: "Slagerij Smit", identifier: "UTR-SMIT" })
     await service.call("PATCH", `/v1/locations/${uuid}`, { name: "Slagerij Smid" })
-    const { context, page } = await visit(`/locations/${uuid}/history`)
+    const { leave, page } = await visit(`/locations/${uuid}/history`)
     const change = page.getByRole("row", { name: "Name Slagerij Smit Slagerij Smid" })
     await change.waitFor()
     await reject(page, /\/history\?/)
     await page.getByRole("button", { name: "Restore" }).click()
     await page.getByRole("alert").filter({ hasText: "Rejected by the test" }).waitFor()
     assert.isTrue(await change.isVisible())
-    await context.close()
+    await leave()
   })
 
   it("a form whose record fails to be read again keeps what was typed and shows the failure", async () => {
@@ -378,7 +378,7 @@ describe("the console in a browser", () => {
   })
 
   it("a map whose places fail to be read is shown once they are", async () => {
-    const { context, page } = await visit("")
+    const { leave, page } = await visit("")
     await reject(page, /\/v1\/locations\?.*coordinates/)
     await page.goto(`${service.url}/console/locations?view=map`)
     await page.getByRole("alert").filter({ hasText: "Rejected by the test" }).waitFor()
@@ -387,11 +387,11 @@ describe("the console in a browser", () => {
     await page.getByRole("alert").waitFor({ state: "detached" })
     await page.waitForSelector(".map[data-places] canvas")
     assert.isAbove(Number(await page.locator(".map").getAttribute("data-places")), 0)
-    await context.close()
+    await leave()
   })
 
   it("tiles that fail to be read again stay, with the failure and the place for new files", async () => {
-    const { context, page } = await visit("/assets")
+    const { leave, page } = await visit("/assets")
     const upload = (name: string) =>
       page
         .getByLabel("Drop files here")
@@ -403,7 +403,7 @@ describe("the console in a browser", () => {
     await page.getByRole("alert").filter({ hasText: "Rejected by the test" }).waitFor()
     assert.isTrue(await page.getByRole("link", { name: "menukaart" }).isVisible())
     assert.isTrue(await page.getByLabel("Drop files here").isVisible())
-    await context.close()
+    await leave()
   })
 
   it("a spreadsheet is compared before anything is written, and then applied", async () => {
@@ -414,7 +414,7 @@ describe("the console in a browser", () => {
       ["BER-001", "Bäckerei Berlin", "Berlin", "Duitsland", "030 1234567"]
     ].map((row) => row.map((value) => ({ value })))
     const { toBuffer } = writeXlsx(rows)
-    const { context, page } = await visit("/import")
+    const { leave, page } = await visit("/import")
     await page.getByLabel("Drop files here").setInputFiles({
       name: "winkels.xlsx",
       mimeType: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
@@ -437,11 +437,11 @@ describe("the console in a browser", () => {
     const { body } = await service.call("GET", "/v1/locations?filter=identifier:equals:BER-001")
     assert.deepStrictEqual(body.data[0].address, { city: "Berlin", countryCode: "DE" })
     assert.strictEqual(body.data[0].contact.phone, "+49 30 1234567")
-    await context.close()
+    await leave()
   })
 
   it("the secret of a new key is shown once, with the chosen permissions", async () => {
-    const { context, page } = await visit("/api-keys/new")
+    const { leave, page } = await visit("/api-keys/new")
     await page.getByLabel("Name").fill("Website")
     await page.getByLabel("read:locations").check()
     await page.getByLabel("read:assets").check()
@@ -453,13 +453,13 @@ describe("the console in a browser", () => {
     await page.getByRole("link", { name: "Details" }).click()
     await page.getByRole("heading", { name: "Website" }).waitFor()
     assert.notInclude(await page.locator("#content").textContent(), secret)
-    await context.close()
+    await leave()
   })
 
   it("a meta tag of an asset is set and removed", async () => {
     const { body } = await service.call("GET", "/v1/assets?limit=1")
     const asset = `/v1/assets/${body.data[0].uuid}`
-    const { context, page } = await visit(`/assets/${body.data[0].uuid}/meta-tags`)
+    const { leave, page } = await visit(`/assets/${body.data[0].uuid}/meta-tags`)
     // What is typed while it is saved would be lost.
     await page.route(/\/meta-tags$/, async (route) => {
       if (route.request().method() === "PATCH") await page.locator("fieldset:disabled").getByLabel("Season").waitFor()
@@ -469,20 +469,21 @@ describe("the console in a browser", () => {
       ["autumn", [["season", "autumn"]]],
       ["", []]
     ] as const) {
-      await page.getByText("Saved").waitFor({ state: "detached" })
       await page.getByLabel("Season").selectOption(choice)
       const saved = page.waitForResponse((response) => response.request().method() === "PATCH")
       await page.getByRole("button", { name: "Save" }).click()
       assert.strictEqual((await saved).status(), 200)
       // The form has read the meta tags again.
-      await page.getByText("Saved").last().waitFor()
+      await page.getByText("Saved").waitFor()
+      await page.getByRole("status").getByRole("button", { name: "Close" }).click()
+      await page.getByText("Saved").waitFor({ state: "detached" })
       const { body: read } = await service.call("GET", `${asset}/meta-tags`)
       assert.deepStrictEqual(
         read.data.map(({ key, value }: { readonly key: string; readonly value: unknown }) => [key, value]),
         tags
       )
     }
-    await context.close()
+    await leave()
   })
 
   it("why a user cannot see a product is explained, with the record that decides", async () => {
@@ -493,7 +494,7 @@ describe("the console in a browser", () => {
       lastName: "Bakker"
     })
     const product = await service.create("/v1/products", { type: "default", identifier: "FLY-A5", name: "Flyer A5" })
-    const { context, page } = await visit(`/access?product=${product}`)
+    const { leave, page } = await visit(`/access?product=${product}`)
     await page.getByRole("button", { name: /^user/ }).click()
     await page.getByRole("dialog").getByLabel("Search").fill("sann")
     await page.getByRole("dialog").getByRole("button", { name: "sanne" }).click()
@@ -502,12 +503,12 @@ describe("the console in a browser", () => {
     await page.getByRole("row", { name: /denies.*draft/ }).waitFor()
     await page.getByRole("table").getByRole("link", { name: "Flyer A5" }).first().click()
     await page.getByRole("heading", { name: "Flyer A5" }).waitFor()
-    await context.close()
+    await leave()
   })
 
   it("a module of a product is activated, changed and deactivated", async () => {
     const product = await service.create("/v1/products", { type: "default", identifier: "POS-A2", name: "Poster A2" })
-    const { context, page } = await visit(`/products/${product}/modules?module=price`)
+    const { leave, page } = await visit(`/products/${product}/modules?module=price`)
     const module = async () => (await service.call("GET", `/v1/products/${product}/modules/price`)).body.data
     await page.getByRole("button", { name: "Activate" }).click()
     await page.getByLabel("Model").selectOption("fixed")
@@ -531,7 +532,7 @@ describe("the console in a browser", () => {
     await page.getByRole("button", { name: "Deactivate" }).click()
     await page.getByText("Not active").waitFor()
     assert.isUndefined(await module())
-    await context.close()
+    await leave()
   })
 
   it("the cover and the author of a post are chosen by their names, and a preview shows the post in each language", async () => {
@@ -550,7 +551,7 @@ describe("the console in a browser", () => {
         { locale: "nl-NL", title: "Lentecampagne", body: "<p>Alle filialen</p>" }
       ]
     })
-    const { context, page, problems } = await visit(`/posts/${post}/edit`)
+    const { leave, page, problems } = await visit(`/posts/${post}/edit`)
     await page.getByLabel("Cover asset").click()
     await page.getByRole("dialog").getByLabel("Search").fill(cover.translations[0].name)
     await page.keyboard.press("Enter")
@@ -574,7 +575,7 @@ describe("the console in a browser", () => {
     await page.getByRole("heading", { name: "Lentecampagne", level: 1 }).waitFor()
     assert.deepStrictEqual(await barriers(page), [])
     assert.deepStrictEqual(problems.filter(isOwn), [])
-    await context.close()
+    await leave()
   })
 
   it("the schedule shows when posts are published and archived, the next first", async () => {
@@ -590,7 +591,7 @@ describe("the console in a browser", () => {
         ...times
       })
     }
-    const { context, page } = await visit("/posts")
+    const { leave, page } = await visit("/posts")
     await page.getByRole("button", { name: "Schedule" }).click()
     await page.getByRole("row").filter({ hasText: "Sale" }).waitFor()
     const rows = await page.getByRole("row").allTextContents()
@@ -607,7 +608,7 @@ describe("the console in a browser", () => {
     })
     await page.reload()
     await isPart.waitFor()
-    await context.close()
+    await leave()
   })
 
   it("lists name records in the language of the console, whichever translation is the first", async () => {
@@ -626,7 +627,7 @@ describe("the console in a browser", () => {
       publishAt: "2999-01-01T00:00:00.000Z",
       translations: names.map(([locale, title]) => ({ locale, title }))
     })
-    const { context, page, problems } = await visit("/posts")
+    const { leave, page, problems } = await visit("/posts")
     for (const path of ["/posts", "/posts?view=schedule", "/asset-categories"]) {
       await page.goto(`${service.url}/console${path}`)
       await page.getByLabel("Language").selectOption("nl")
@@ -638,7 +639,7 @@ describe("the console in a browser", () => {
     await page.getByRole("button", { name: /^post/ }).click()
     await page.getByRole("dialog").getByRole("button", { name: "New recipe" }).waitFor()
     assert.deepStrictEqual(problems.filter(isOwn), [])
-    await context.close()
+    await leave()
   })
 
   it("the variants of a product are a matrix, in which a missing one is created", async () => {
@@ -670,7 +671,7 @@ describe("the console in a browser", () => {
       name: "Red M",
       optionValues: chosen
     })
-    const { context, page } = await visit(`/products/${product}/modules?module=variants`)
+    const { leave, page } = await visit(`/products/${product}/modules?module=variants`)
     await page.getByText("1 of 6 combinations have a variant.").waitFor()
     await page.getByRole("row", { name: "Red" }).getByRole("link", { name: "TEE-RED-M" }).waitFor()
     await page.getByRole("link", { name: "Create the variant Blue, L" }).click()
@@ -703,7 +704,7 @@ describe("the console in a browser", () => {
     await page.goto(`${service.url}/console/products/${variant.uuid}/modules?module=price`)
     await page.getByRole("link", { name: "From the parent." }).click()
     await page.waitForURL(`**/products/${product}/modules?module=price`)
-    await context.close()
+    await leave()
   })
 
   /** A variant with a price of its own, whose parent has another one. */
@@ -726,7 +727,7 @@ describe("the console in a browser", () => {
 
   it("a variant whose module is deactivated shows the values of its parent", async () => {
     const variant = await pricedVariant("CAP")
-    const { context, page } = await visit(`/products/${variant}/modules?module=price`)
+    const { leave, page } = await visit(`/products/${variant}/modules?module=price`)
     const amount = page.getByLabel("Amount minor")
     await amount.waitFor()
     assert.strictEqual(await amount.inputValue(), "900")
@@ -734,14 +735,14 @@ describe("the console in a browser", () => {
     await page.locator(".notices").getByText("Deactivated").waitFor()
     await page.getByRole("link", { name: "From the parent." }).waitFor()
     assert.strictEqual(await amount.inputValue(), "1200")
-    await context.close()
+    await leave()
   })
 
   it("a key that only reads products sees their values and those of their modules without a form", async () => {
     const variant = await pricedVariant("BAG")
     await service.call("DELETE", `/v1/products/${variant}/modules/price`)
     const { body } = await service.call("POST", "/v1/api-keys", { name: "Prices", permissions: ["read:products"] })
-    const { context, page } = await visit(`/products/${variant}/modules?module=price`, { key: body.data.key })
+    const { leave, page } = await visit(`/products/${variant}/modules?module=price`, { key: body.data.key })
     await page.getByRole("link", { name: "From the parent." }).waitFor()
     await page.getByText("1,200").waitFor()
     assert.strictEqual(await page.getByText("Saving gives this product values of its own").count(), 0)
@@ -750,7 +751,7 @@ describe("the console in a browser", () => {
     await page.locator("#content").getByText("BAG-S").waitFor()
     assert.strictEqual(await page.getByRole("button", { name: "Save" }).count(), 0)
     assert.strictEqual(await page.getByRole("link", { name: "Details" }).getAttribute("aria-current"), "page")
-    await context.close()
+    await leave()
   })
 
   it("a record is found, corrected and saved with the keyboard alone", async () => {
@@ -797,20 +798,20 @@ describe("the console in a browser", () => {
   it.each(["", "/locations", "/locations?view=map", "/assets"])(
     "the screen %s has no barriers at 3,840 pixels, and no line of text that is wider than people read",
     async (path) => {
-      const { context, page, problems } = await visit(path, { width: 3840 })
+      const { leave, page, problems } = await visit(path, { width: 3840 })
       await page.waitForLoadState("networkidle")
       assert.isAtMost(await page.evaluate<number>("document.documentElement.scrollWidth"), 3840)
       const widths = "[...document.querySelectorAll('#content p')].map((text) => text.getBoundingClientRect().width)"
       for (const width of await page.evaluate<ReadonlyArray<number>>(widths)) assert.isAtMost(width, 1200)
       assert.deepStrictEqual(await barriers(page), [])
       assert.deepStrictEqual(problems.filter(isOwn), [])
-      await context.close()
+      await leave()
     }
   )
 
   it("members of a group are added by a part of their name, and removed", async () => {
     const group = await service.create("/v1/groups", { name: "Utrecht" })
-    const { context, page } = await visit(`/groups/${group}/locations`)
+    const { leave, page } = await visit(`/groups/${group}/locations`)
     await page.getByRole("button", { name: "Add" }).click()
     await page.getByRole("dialog").getByLabel("Search").fill("Bakkerij 1")
     await page.getByRole("dialog").getByLabel("Bakkerij 10").check()
@@ -837,19 +838,19 @@ describe("the console in a browser", () => {
     await page.getByRole("button", { name: "Remove Bakkerij 11" }).waitFor({ state: "detached" })
     const after = await service.call("GET", `/v1/groups/${group}/locations`)
     assert.deepStrictEqual(after.body.data, [])
-    await context.close()
+    await leave()
   })
 
   it("a change by another client appears in the activity as it is committed", async () => {
-    const { context, page } = await visit("/events")
+    const { leave, page } = await visit("/events")
     await service.call("PATCH", `/v1/locations/${bakery}`, { contact: { phone: "+31 30 333 33 33" } })
     await page.getByText("+31 30 333 33 33").waitFor()
     assert.include(await page.locator(".events li").first().textContent(), "+31 30 333 33 33")
-    await context.close()
+    await leave()
   })
 
   it("changes are in the activity once, also those that were made while it was not live", async () => {
-    const { context, page } = await visit("/events")
+    const { leave, page } = await visit("/events")
     const live = page.getByLabel("Live")
     const created = (name: string) => page.locator(".events li", { hasText: name })
     await page.locator(".events li").first().waitFor()
@@ -872,11 +873,11 @@ describe("the console in a browser", () => {
     await created("Live three").waitFor()
     assert.isTrue(await live.isChecked())
     assert.strictEqual(await created("Live two").count(), 1)
-    await context.close()
+    await leave()
   })
 
   it("of more changes than the activity keeps, none is missing or repeated once more are shown", async () => {
-    const { context, page } = await visit("/events")
+    const { leave, page } = await visit("/events")
     await page.locator(".events li").first().waitFor()
     const names = Array.from({ length: 600 }, (_, index) => `Stroom ${index}`)
     const operations = names.map((name) => ({ op: "create", data: { name } }))
@@ -889,11 +890,11 @@ describe("the console in a browser", () => {
       return (await shown.count()) >= 600
     })
     assert.deepStrictEqual(await shown.allTextContents(), names.toReversed())
-    await context.close()
+    await leave()
   })
 
   it("the first change of a log that was empty appears in the activity", async () => {
-    const { context, page } = await visit("")
+    const { leave, page } = await visit("")
     const { body } = await service.call("GET", "/v1/events?limit=1&order=desc")
     const [{ cursor }] = body.data
     await page.route(/\/v1\/events\?.*order=desc/, (route) =>
@@ -904,22 +905,22 @@ describe("the console in a browser", () => {
     await service.create("/v1/groups", { name: "First of all" })
     await page.locator(".events li", { hasText: "First of all" }).waitFor()
     assert.strictEqual(await page.locator(".events li").count(), 1)
-    await context.close()
+    await leave()
   })
 
   it("a screen that fails to load is gone at the next one", async () => {
-    const { context, page } = await visit("")
+    const { leave, page } = await visit("")
     await page.route(/\/EventsPage-/, (route) => route.abort())
     await page.getByRole("link", { name: "Activity" }).click()
     await page.getByRole("alert").filter({ hasText: "Something went wrong" }).waitFor()
     await page.locator("#navigation").getByRole("link", { name: "Groups" }).click()
     await page.getByRole("heading", { name: "Groups" }).waitFor()
     assert.strictEqual(await page.getByRole("alert").count(), 0)
-    await context.close()
+    await leave()
   })
 
   it("a start page that could not be read shows the failure, and does not say that nothing needs attention", async () => {
-    const { context, page } = await visit("/groups")
+    const { leave, page } = await visit("/groups")
     await reject(page, /\/v1\/(?:locations\/quality|events|groups)\?/)
     await page.goto(`${service.url}/console`)
     await page.getByRole("link", { name: /–\s*Groups/ }).waitFor()
@@ -929,11 +930,11 @@ describe("the console in a browser", () => {
     await page.unrouteAll()
     await page.getByRole("region", { name: "Needs attention" }).getByRole("button", { name: "Try again" }).click()
     await page.getByRole("region", { name: "Needs attention" }).getByRole("alert").waitFor({ state: "detached" })
-    await context.close()
+    await leave()
   })
 
   it("the popup of a location at the edge of the map stays, and its link does not load the console again", async () => {
-    const { context, page } = await visit("/locations?view=map&filter=identifier:equals:UTR-003")
+    const { leave, page } = await visit("/locations?view=map&filter=identifier:equals:UTR-003")
     await page.waitForSelector(".map[data-places='1'] canvas")
     await page.evaluate("window.isSame = true")
     const map = (await page.locator(".map").boundingBox())!
@@ -953,13 +954,13 @@ describe("the console in a browser", () => {
     await link.click()
     await page.getByRole("heading", { name: "Bakkerij 3" }).waitFor()
     assert.isTrue(await page.evaluate<boolean>("window.isSame"))
-    await context.close()
+    await leave()
   })
 
   it("a map shows the name of a location as text, and stays when the language changes", async () => {
     const name = `<b id="markup">Bakkerij</b>`
     const uuid = await service.create("/v1/locations", location(60, { name, identifier: "UTR-HTML" }))
-    const { context, page, problems } = await visit("/locations?view=map&filter=identifier:equals:UTR-HTML")
+    const { leave, page, problems } = await visit("/locations?view=map&filter=identifier:equals:UTR-HTML")
     await page.waitForSelector(".map[data-places='1'] canvas")
     const map = (await page.locator(".map").boundingBox())!
     const [x, y] = [map.x + map.width / 2, map.y + map.height / 2]
@@ -978,12 +979,12 @@ describe("the console in a browser", () => {
     assert.isTrue(await page.locator(".map[data-places='1'] canvas").isVisible())
     assert.strictEqual(await page.getByRole("alert").count(), 0)
     assert.deepStrictEqual(problems.filter(isOwn), [])
-    await context.close()
+    await leave()
     await service.call("DELETE", `/v1/locations/${uuid}`)
   })
 
   it("uploads that failed can be resumed while other assets are searched, and a cleared search is no longer in its field", async () => {
-    const { context, page } = await visit("/assets")
+    const { leave, page } = await visit("/assets")
     await page.getByText(/\d+ of \d+/).waitFor()
     await reject(page, /\/v1\/uploads\/init/)
     await page
@@ -1006,11 +1007,11 @@ describe("the console in a browser", () => {
     await page.getByText("1 file uploaded").waitFor()
     await resume.waitFor({ state: "detached" })
     await page.getByText("kaart", { exact: true }).waitFor()
-    await context.close()
+    await leave()
   })
 
   it("a file that cannot be uploaded is removed from the list, and signing out asks first while files are sent, and ends them", async () => {
-    const { context, page } = await visit("/assets")
+    const { leave, page } = await visit("/assets")
     await reject(page, /\/v1\/uploads\/init/)
     const file = (name: string) => ({ name, mimeType: "text/plain", buffer: Buffer.from(name) })
     await page.getByLabel("Drop files here").setInputFiles(file("virus.txt"))
@@ -1042,7 +1043,7 @@ describe("the console in a browser", () => {
     await page.getByLabel("API key").waitFor()
     await ended
     assert.deepStrictEqual(questions, Array(2).fill("Files are being uploaded. Sign out and end the uploads?"))
-    await context.close()
+    await leave()
   })
 
   it("an upload that fails on another screen is reported, and goes on with its category when it is resumed", async () => {
@@ -1050,7 +1051,7 @@ describe("the console in a browser", () => {
       key: "maps",
       translations: [{ locale: "en-GB", name: "Maps" }]
     })
-    const { context, page } = await visit("/assets")
+    const { leave, page } = await visit("/assets")
     const asks = () => page.evaluate<boolean>("!dispatchEvent(new Event('beforeunload', { cancelable: true }))")
     let fail: () => void = () => undefined
     const failed = new Promise<void>((resolve) => (fail = resolve))
@@ -1079,12 +1080,12 @@ describe("the console in a browser", () => {
     const asset = async () =>
       (await service.call("GET", "/v1/assets?filter=fileNameOriginal:equals:route.txt&include=categories")).body.data[0]
     assert.deepStrictEqual((await until("the asset is there", asset)).categories, ["maps"])
-    await context.close()
+    await leave()
   })
 
   it("what the key may not do is not offered", async () => {
     const { body } = await service.call("POST", "/v1/api-keys", { name: "Reader", permissions: ["read:locations"] })
-    const { context, page } = await visit("/locations", { key: body.data.key })
+    const { leave, page } = await visit("/locations", { key: body.data.key })
     await page.getByRole("link", { name: "Bakkerij 10" }).waitFor()
     const texts = await page.locator("#navigation a").allTextContents()
     for (const text of ["Users", "Import", "Who sees what"]) assert.notInclude(texts, text)
@@ -1093,27 +1094,27 @@ describe("the console in a browser", () => {
     await page.getByRole("link", { name: "Details" }).waitFor()
     assert.strictEqual(await page.getByRole("link", { name: "Edit" }).count(), 0)
     assert.strictEqual(await page.getByRole("button", { name: "Delete" }).count(), 0)
-    await context.close()
+    await leave()
     const permissions = ["read:assets", "create:assets", "update:assets"]
     const editor = await service.call("POST", "/v1/api-keys", { name: "Editor", permissions })
     const assets = await visit("/assets", { key: editor.body.data.key })
     await assets.page.getByText(/\d+ of \d+/).waitFor()
     // Files need create:uploads.
     assert.strictEqual(await assets.page.getByLabel("Drop files here").count(), 0)
-    await assets.context.close()
+    await assets.leave()
   })
 
   it.each(["", "/locations", "/locations/new", "/products", "/assets", "/import", "/events", "/api-keys", "/access"])(
     "the screen %s has no barriers at 390 pixels, in Dutch, and reports no error",
     async (path) => {
-      const { context, page, problems } = await visit(path, { width: 390, language: "nl" })
+      const { leave, page, problems } = await visit(path, { width: 390, language: "nl" })
       // The stream of changes has no end.
       if (path !== "/events") await page.waitForLoadState("networkidle")
       assert.strictEqual(await page.evaluate("document.documentElement.lang"), "nl")
       assert.isAtMost(await page.evaluate<number>("document.documentElement.scrollWidth"), 390)
       assert.deepStrictEqual(await barriers(page), [])
       assert.deepStrictEqual(problems.filter(isOwn), [])
-      await context.close()
+      await leave()
     }
   )
 
@@ -1128,7 +1129,7 @@ describe("the console in a browser", () => {
       translations: [{ locale: "en-GB", title: "Format" }]
     })
     await service.call("PATCH", `/v1/posts/${post}`, { publishAt: "2998-01-01T12:00:00.000Z" })
-    const { context, page } = await visit(`/locations/${uuid}/history`)
+    const { leave, page } = await visit(`/locations/${uuid}/history`)
     await page.getByText("52.0907374").waitFor()
     await page.goto(`${service.url}/console/events`)
     const changed = page.locator(".changes span", { hasText: "Publish at" })
@@ -1138,7 +1139,7 @@ describe("the console in a browser", () => {
     )
     await page.goto(`${service.url}/console`)
     await page.getByText("3,000 locations have data that can be improved").waitFor()
-    await context.close()
+    await leave()
   })
 
   it("the start page counts the keys that will expire, without those that have expired or have a successor", async () => {
@@ -1152,22 +1153,22 @@ describe("the console in a browser", () => {
     await service.call("POST", `/v1/api-keys/${old.uuid}/rotate`, { overlapSeconds: 86_400 })
     const expired = await create("Expired", { expiresAt: expiresAt(day) })
     await sql`update api_keys set expires_at = now() - interval '2 minutes' where uuid = ${expired.uuid}`
-    const { context, page } = await visit("")
+    const { leave, page } = await visit("")
     await page.getByRole("link", { name: "1 key expires within 30 days" }).click()
     await page.getByRole("link", { name: "Soon" }).waitFor()
     await page.getByText("1 of 1").waitFor()
     assert.strictEqual(await page.getByRole("link", { name: "Rotated" }).count(), 0)
-    await context.close()
+    await leave()
   })
 
   it("a heading is not broken between letters at 390 pixels, and every choice of colours has a name", async () => {
-    const { context, page } = await visit("/locations", { width: 390 })
+    const { leave, page } = await visit("/locations", { width: 390 })
     const lines = "(([one]) => one.getBoundingClientRect().height / parseFloat(getComputedStyle(one).lineHeight))"
     assert.strictEqual(Math.round(await page.evaluate<number>(`${lines}(document.querySelectorAll("h1"))`)), 1)
     await page.getByRole("button", { name: "Menu" }).click()
     const colours = await page.getByLabel("Colours").locator("option").allTextContents()
     assert.deepStrictEqual(colours, ["As the device", "Light", "Dark"])
-    await context.close()
+    await leave()
   })
 
   it("an empty table, or an empty grid of assets, offers to create and import records where the key can do that", async () => {
@@ -1178,18 +1179,18 @@ describe("the console in a browser", () => {
       [service.key, "/assets", "Nothing here yet.Create the first asset."],
       [body.data.key, "/users", "Nothing here yet."]
     ]) {
-      const { context, page } = await visit("", { key })
+      const { leave, page } = await visit("", { key })
       await page.route(/\/v1\/(?:users|webhooks|assets)\?/, (route) =>
         route.fulfill({ json: { _tag: "Success", data: [], pagination: { total: 0 } } })
       )
       await page.goto(`${service.url}/console${path}`)
       assert.strictEqual(await page.locator(".empty").textContent(), text)
-      await context.close()
+      await leave()
     }
   })
 
   it("a record that does not exist shows what is wrong and a way on", async () => {
-    const { context, page } = await visit("/groups")
+    const { leave, page } = await visit("/groups")
     await page.goto(`${service.url}/console/webhooks/0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30`)
     assert.include(await page.getByRole("alert").textContent(), "webhook")
     await page.getByRole("button", { name: "Try again" }).waitFor()
@@ -1198,6 +1199,6 @@ describe("the console in a browser", () => {
     await page.getByRole("alert").filter({ hasText: "location" }).waitFor()
     await page.getByRole("button", { name: "Try again" }).waitFor()
     assert.strictEqual(await page.getByText("This record was deleted").count(), 0)
-    await context.close()
+    await leave()
   })
 })

@@ -52,7 +52,7 @@ describe("forms of the console in a browser", () => {
   it("records for which a change or a deletion fails stay chosen, and the dialog shows why", async () => {
     for (const key of ["a", "b"])
       await service.create("/v1/locations", { name: `Dubbel ${key}`, identifier: `DUP-${key}` })
-    const { context, page } = await visit("/locations?filter=name:startsWith:Dubbel&sort=name")
+    const { leave, page } = await visit("/locations?filter=name:startsWith:Dubbel&sort=name")
     const dialog = page.getByRole("dialog")
     await page.getByLabel("Select all that are loaded").check()
     await page.getByRole("button", { name: "Edit selected" }).click()
@@ -80,11 +80,11 @@ describe("forms of the console in a browser", () => {
     await dialog.getByRole("button", { name: "Delete" }).click()
     await page.getByText("1 record deleted").waitFor()
     await page.getByText("1 of 1").waitFor()
-    await context.close()
+    await leave()
   })
 
   it("a product is created and edited, and chosen posts are edited at once, without lists that stay empty", async () => {
-    const { context, page } = await visit("/products/new")
+    const { leave, page } = await visit("/products/new")
     await page.locator("#root_type").selectOption("default")
     await page.getByLabel("Identifier").fill("MUG-1")
     await page.locator("#root_name").fill("Mok")
@@ -105,12 +105,12 @@ describe("forms of the console in a browser", () => {
     await dialog.getByRole("button", { name: "Save" }).click()
     await page.getByText("2 records changed").waitFor()
     for (const uuid of posts) assert.isTrue((await service.call("GET", `/v1/posts/${uuid}`)).body.data.pinned)
-    await context.close()
+    await leave()
   })
 
   it("a dialog that is closed leaves the dialog that it is in open, with what was typed", async () => {
     await service.create("/v1/posts", { type: "news", translations: [{ locale: "en-GB", title: "Dialogen" }] })
-    const { context, page } = await visit("/posts")
+    const { leave, page } = await visit("/posts")
     await page.getByLabel("Select Dialogen").check()
     await page.getByRole("button", { name: "Edit selected" }).click()
     const pinned = page.locator("#root_pinned")
@@ -124,7 +124,7 @@ describe("forms of the console in a browser", () => {
       await picker.waitFor({ state: "detached" })
       assert.strictEqual(await pinned.inputValue(), "true")
     }
-    await context.close()
+    await leave()
   })
 
   it("the form of an asset begins with its categories and its times, and warns when another client changed them", async () => {
@@ -134,7 +134,7 @@ describe("forms of the console in a browser", () => {
     const times = { validFrom: "2030-01-01T10:00:00.000Z", validUntil: "2031-01-01T10:00:00.000Z" }
     const uuid = await upload("folder", { categories: ["flyers"], ...times })
     const path = `/v1/assets/${uuid}?include=categories,validFrom,validUntil`
-    const { context, page } = await visit(`/assets/${uuid}/edit`)
+    const { leave, page } = await visit(`/assets/${uuid}/edit`)
     const categories = listIn(page, "Categories")
     assert.strictEqual(await categories.getByRole("textbox").inputValue(), "flyers")
     await categories.getByRole("button", { name: "Add" }).click()
@@ -153,7 +153,7 @@ describe("forms of the console in a browser", () => {
     const { body: cleared } = await service.call("GET", path)
     assert.strictEqual(cleared.data.validFrom, times.validFrom)
     assert.isUndefined(cleared.data.validUntil)
-    await context.close()
+    await leave()
   })
 
   it("files are uploaded and meta tags shown whatever locales the service accepts", async () => {
@@ -183,7 +183,7 @@ describe("forms of the console in a browser", () => {
   it("a translation of an asset is removed, and the description of another one is cleared", async () => {
     const translations = ["de-DE", "en-GB", "nl-NL"].map((locale) => ({ locale, name: locale, description: "Text" }))
     const uuid = await upload("talen", { translations })
-    const { context, page } = await visit(`/assets/${uuid}/edit`)
+    const { leave, page } = await visit(`/assets/${uuid}/edit`)
     await page.locator("#root_translations_1_description").fill("")
     await page.locator("#root_translations_2_name").fill("")
     await page.getByRole("button", { name: "Save" }).click()
@@ -197,7 +197,7 @@ describe("forms of the console in a browser", () => {
       { locale: "en-GB", name: "en-GB" },
       { locale: "nl-NL", name: "Poster", description: "Text" }
     ])
-    await context.close()
+    await leave()
   })
 
   it("a form is not sent while a field has text that is no value of it, and shows this field", async () => {
@@ -206,7 +206,7 @@ describe("forms of the console in a browser", () => {
       identifier: "BAD-1",
       coordinates: { latitude: 52, longitude: 5 }
     })
-    const { context, page } = await visit(`/locations/${uuid}/edit`)
+    const { leave, page } = await visit(`/locations/${uuid}/edit`)
     const latitude = page.getByLabel("Latitude")
     const isFocused = (field: string) => page.evaluate(`document.activeElement.id === "${field}"`)
     let writes = 0
@@ -229,7 +229,7 @@ describe("forms of the console in a browser", () => {
     await page.getByRole("button", { name: "Save" }).click()
     await page.getByText("This secret is shown once").waitFor()
     assert.strictEqual(writes, 1)
-    await context.close()
+    await leave()
   })
 
   it("the form of a webhook begins with whether it is active, that of a new one without a choice, and the form of a group leaves its members to their lists", async () => {
@@ -238,7 +238,7 @@ describe("forms of the console in a browser", () => {
       types: ["group.*"],
       active: false
     })
-    const { context, page } = await visit(`/webhooks/${webhook}/edit`)
+    const { leave, page } = await visit(`/webhooks/${webhook}/edit`)
     const active = page.locator("#root_active")
     await active.waitFor()
     assert.isFalse(await active.isChecked())
@@ -256,15 +256,15 @@ describe("forms of the console in a browser", () => {
     await page.goto(`${service.url}/console/groups/${group}/edit`)
     await page.locator("#root_name").waitFor()
     assert.strictEqual(await page.locator("fieldset.array").count(), 0)
-    await context.close()
+    await leave()
   })
 
   it("a webhook without deliveries says that none is recorded", async () => {
     const webhook = await service.create("/v1/webhooks", { url: "https://93.184.216.34/events", types: ["user.*"] })
-    const { context, page } = await visit(`/webhooks/${webhook}/deliveries`)
+    const { leave, page } = await visit(`/webhooks/${webhook}/deliveries`)
     await page.getByText("No delivery is recorded.").waitFor()
     assert.strictEqual(await page.getByText("No change is recorded.").count(), 0)
-    await context.close()
+    await leave()
   })
 
   it("a negative number keeps its sign while it is typed into a browser whose decimals have a comma", async () => {
@@ -273,7 +273,7 @@ describe("forms of the console in a browser", () => {
       identifier: "NEG-1",
       coordinates: { latitude: 51.4779, longitude: 5 }
     })
-    const { context, page } = await visit(`/locations/${uuid}/edit`, { locale: "nl-NL" })
+    const { leave, page } = await visit(`/locations/${uuid}/edit`, { locale: "nl-NL" })
     const longitude = page.locator("#root_coordinates_longitude")
     await longitude.fill("")
     await longitude.pressSequentially("-0,1278")
@@ -281,7 +281,7 @@ describe("forms of the console in a browser", () => {
     await longitude.waitFor({ state: "detached" })
     const { body } = await service.call("GET", `/v1/locations/${uuid}`)
     assert.deepStrictEqual(body.data.coordinates, { latitude: 51.4779, longitude: -0.1278 })
-    await context.close()
+    await leave()
   })
 
   it("elements of a list that are moved, removed and added are saved in the order of the form", async () => {
@@ -291,7 +291,7 @@ describe("forms of the console in a browser", () => {
       translations: [{ locale: "en-GB", name: "Ordered" }],
       options: ["a", "b", "c"].map((key, index) => ({ key, position: 10 + index }))
     })
-    const { context, page } = await visit(`/meta-tags/${uuid}/edit`)
+    const { leave, page } = await visit(`/meta-tags/${uuid}/edit`)
     const options = listIn(page, "Options")
     await options.getByRole("button", { name: "Move down" }).first().click()
     await options.getByRole("button", { name: "Remove" }).nth(1).click()
@@ -324,7 +324,7 @@ describe("forms of the console in a browser", () => {
       ["color", 0],
       ["size", 1]
     ])
-    await context.close()
+    await leave()
   })
 
   it("a product that is not published because of a module says which member of which module is the problem", async () => {
@@ -334,30 +334,30 @@ describe("forms of the console in a browser", () => {
       steps: [{ name: "Check", approvers: { type: "users", uuids: [user] } }]
     })
     await service.call("DELETE", `/v1/users/${user}`)
-    const { context, page } = await visit(`/products/${product}/edit`)
+    const { leave, page } = await visit(`/products/${product}/edit`)
     await page.locator("#root_status").selectOption("published")
     await page.getByRole("button", { name: "Save" }).click()
     const alert = page.getByRole("alert").filter({ hasText: "1 problem" })
     await alert.getByText("Modules › Workflow › Steps › Approvers › Uuids").waitFor()
     assert.strictEqual((await service.call("GET", `/v1/products/${product}`)).body.data.status, "draft")
-    await context.close()
+    await leave()
   })
 
   it("records that are no longer in the view are no longer chosen", async () => {
     for (const name of ["Keuze een", "Keuze twee"]) await service.create("/v1/groups", { name })
-    const { context, page } = await visit("/groups?filter=name:contains:een")
+    const { leave, page } = await visit("/groups?filter=name:contains:een")
     await page.getByLabel("Select Keuze een").check()
     await page.getByText("1 selected").waitFor()
     await page.getByRole("button", { name: /^Remove the filter/ }).click()
     await page.getByLabel("Select Keuze twee").check()
     await page.getByText("1 selected").waitFor()
     assert.isFalse(await page.getByLabel("Select Keuze een").isChecked())
-    await context.close()
+    await leave()
   })
 
   it("a form with text that is not saved asks before it is left, by a link and by the history of the browser", async () => {
     const group = await service.create("/v1/groups", { name: "Verlaten" })
-    const { context, page } = await visit(`/groups/${group}`)
+    const { leave, page } = await visit(`/groups/${group}`)
     await page.getByRole("link", { name: "Edit" }).click()
     const name = page.locator("#root_name")
     await name.fill("Verlaten en terug")
@@ -376,12 +376,12 @@ describe("forms of the console in a browser", () => {
     await page.evaluate("history.back()")
     await page.getByRole("link", { name: "Details", exact: true, includeHidden: false }).waitFor()
     await name.waitFor({ state: "detached" })
-    await context.close()
+    await leave()
   })
 
   it("a form that is saved, and one in which nothing was typed, are left without a question", async () => {
     const group = await service.create("/v1/groups", { name: "Bewaard" })
-    const { context, page } = await visit(`/groups/${group}/edit`)
+    const { leave, page } = await visit(`/groups/${group}/edit`)
     const questions = answer(page, { isYes: false })
     await page.locator("#root_name").fill("Bewaard en klaar")
     await page.getByRole("button", { name: "Save" }).click()
@@ -393,12 +393,12 @@ describe("forms of the console in a browser", () => {
       await page.getByRole("heading", { name: "Start" }).waitFor()
     }
     assert.deepStrictEqual(questions, [])
-    await context.close()
+    await leave()
   })
 
   it("the focus returns to the button that opened a dialog, when it is cancelled and when a record is picked", async () => {
     const group = await service.create("/v1/groups", { name: "Focus" })
-    const { context, page } = await visit(`/groups/${group}`)
+    const { leave, page } = await visit(`/groups/${group}`)
     const remove = page.getByRole("button", { name: "Delete" })
     await remove.press("Enter")
     await page.getByRole("button", { name: "Cancel" }).press("Enter")
@@ -411,7 +411,7 @@ describe("forms of the console in a browser", () => {
     await page.getByRole("dialog").getByRole("button", { name: "focus" }).press("Enter")
     await page.getByRole("dialog").waitFor({ state: "detached" })
     assert.match(await focused(page), /^user/)
-    await context.close()
+    await leave()
   })
 
   it("the names of all records that a form refers to are read together", async () => {
@@ -421,7 +421,7 @@ describe("forms of the console in a browser", () => {
     }
     const product = await service.create("/v1/products", { type: "default", identifier: "NAMED", name: "Named" })
     await service.call("PUT", `/v1/products/${product}/modules/locations`, { mode: "include", locations })
-    const { context, page } = await visit("/products")
+    const { leave, page } = await visit("/products")
     const reads: Array<string> = []
     page.on("request", (request) => {
       const { pathname, search } = new URL(request.url())
@@ -431,22 +431,22 @@ describe("forms of the console in a browser", () => {
     for (const name of ["Noord", "Oost", "West"]) await page.getByRole("link", { name }).waitFor()
     assert.lengthOf(reads, 1)
     assert.match(reads[0]!, /^\/v1\/locations\?.*uuid.*in/)
-    await context.close()
+    await leave()
   })
 
   it("a problem of an element of a list is shown at this element, also if one before it is empty", async () => {
-    const { context, page } = await visit("/posts/new")
+    const { leave, page } = await visit("/posts/new")
     await page.locator("#root_type").selectOption("news")
     await listIn(page, "Translations").getByRole("button", { name: "Add" }).click()
     await page.locator("#root_translations_1_title").fill("A title without a locale")
     await page.getByRole("button", { name: "Save" }).click()
     await page.locator("#root_translations_1_locale__error").waitFor()
     assert.strictEqual(await page.locator("#root_translations_0_locale__error").count(), 0)
-    await context.close()
+    await leave()
   })
 
   it("plans that are not applied are deleted when another one is made and when the page is left", async () => {
-    const { context, page } = await visit("/import")
+    const { leave, page } = await visit("/import")
     const plans: Array<string> = []
     const compare = async () => {
       await page.getByLabel("Drop files here").setInputFiles({
@@ -466,11 +466,11 @@ describe("forms of the console in a browser", () => {
     assert.isFalse(await isGone(plans[1]!))
     await page.getByRole("link", { name: "Start" }).click()
     await until("the second plan is deleted", () => isGone(plans[1]!))
-    await context.close()
+    await leave()
   })
 
   it("a plan that is made after another file was dropped, or after the page was left, is deleted", async () => {
-    const { context, page } = await visit("/import")
+    const { leave, page } = await visit("/import")
     const plans: Array<string> = []
     const drop = () =>
       page.getByLabel("Drop files here").setInputFiles({
@@ -478,7 +478,7 @@ describe("forms of the console in a browser", () => {
         mimeType: "text/csv",
         buffer: Buffer.from("identifier;name\nPLAN-3;Winkel\n")
       })
-    const leave = [
+    const leaving = [
       async () => {
         await drop()
         await page.getByRole("button", { name: "Compare" }).waitFor()
@@ -489,7 +489,7 @@ describe("forms of the console in a browser", () => {
       }
     ]
     await drop()
-    for (const [index, leavePlan] of leave.entries()) {
+    for (const [index, leavePlan] of leaving.entries()) {
       await page.route(/\/v1\/plans\?/, async (route) => {
         const response = await route.fetch()
         plans.push((await response.json()).data.uuid)
@@ -503,11 +503,11 @@ describe("forms of the console in a browser", () => {
       await page.unrouteAll({ behavior: "wait" })
     }
     assert.lengthOf(new Set(plans), 2)
-    await context.close()
+    await leave()
   })
 
   it("a column that is chosen for a member takes it from the column that had it", async () => {
-    const { context, page } = await visit("/import")
+    const { leave, page } = await visit("/import")
     await page.getByLabel("Drop files here").setInputFiles({
       name: "winkels.csv",
       mimeType: "text/csv",
@@ -517,6 +517,6 @@ describe("forms of the console in a browser", () => {
     assert.strictEqual(await member("name").inputValue(), "name")
     await member("other").selectOption("name")
     assert.strictEqual(await member("name").inputValue(), "")
-    await context.close()
+    await leave()
   })
 })

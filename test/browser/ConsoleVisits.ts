@@ -1,11 +1,13 @@
 import type { Browser, BrowserContext, Page } from "playwright-core"
 import type * as Service from "../support/Service.ts"
-import { open } from "./Browser.ts"
+import { problemsOf } from "./Browser.ts"
 
 interface Visit {
   readonly context: BrowserContext
   readonly page: Page
   readonly problems: ReadonlyArray<string>
+  /** Leaves the page to a later visit. A test that changes more than the page closes its context instead. */
+  readonly leave: () => Promise<void>
 }
 
 export interface Options {
@@ -25,28 +27,52 @@ export const isOwn = (problem: string) => !problem.endsWith("net::ERR_ABORTED")
 /** How long a screen may take on a busy machine. */
 export const waitMillis = 15_000
 
+/**
+ * The pages that visits have left, by what a visit cannot change: a page that has shown the console shows it again for half of the
+ * work of a new one.
+ */
+const left = new WeakMap<Browser, Map<string, Array<Page>>>()
+
+/** The events that tests listen to. */
+const events = ["console", "dialog", "pageerror", "request", "requestfailed"]
+
 /** Opens a page of the console with a key for the tab, as if a user had signed in. */
 export const visit = async (
   { browser, service }: { readonly browser: Browser; readonly service: Service.Service },
   path: string,
   { key = service.key, language, locale = "en-US", timezoneId = "UTC", width = 1280 }: Options = {}
 ): Promise<Visit> => {
+  const pages = left.get(browser) ?? new Map<string, Array<Page>>()
+  left.set(browser, pages)
+  const kind = [service.url, locale, timezoneId].join()
+  const free = pages.get(kind) ?? []
+  pages.set(kind, free)
+  // A small page, which has the storage of the console.
+  const empty = `${service.url}/healthz`
+  const opened = async () => {
+    const page = await (await browser.newContext({ locale, timezoneId })).newPage()
+    page.setDefaultTimeout(waitMillis)
+    await page.goto(empty)
+    return page
+  }
+  const page = free.pop() ?? (await opened())
+  await page.setViewportSize({ width, height: 800 })
   const chosen = language === undefined ? "" : `localStorage.setItem("waypost-language", "${language}")`
-  // It runs before each document of the tab; only the first one of the service is signed in by it.
-  const signIn = `if (location.protocol === "http:" && sessionStorage.getItem("visited") === null) {
-    sessionStorage.setItem("visited", "yes")
+  await page.evaluate(`sessionStorage.clear()
+    localStorage.clear()
     sessionStorage.setItem("waypost-key", "${key}")
-    ${chosen}
-  }`
-  const opened = await open(
-    browser,
-    `${service.url}/console${path}`,
-    { locale, timezoneId, viewport: { width, height: 800 } },
-    signIn
-  )
-  opened.page.setDefaultTimeout(waitMillis)
-  await opened.page.waitForSelector("#content h1")
-  return opened
+    ${chosen}`)
+  const problems = problemsOf(page)
+  await page.goto(`${service.url}/console${path}`)
+  await page.waitForSelector("#content h1")
+  const leave = async () => {
+    for (const event of events) page.removeAllListeners(event)
+    await page.unrouteAll({ behavior: "ignoreErrors" })
+    await page.mouse.move(0, 0)
+    await page.goto(empty)
+    free.push(page)
+  }
+  return { context: page.context(), page, problems, leave }
 }
 
 /** Rejects the requests of a page to an address. The client does not repeat them. */
