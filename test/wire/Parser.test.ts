@@ -19,6 +19,9 @@ const assertEnvelope = (answer: Answer, label: string) => {
 
 const host = "Host: waypost.test\r\n"
 
+/** The options of tests that wait for seconds: they wait at the same time. */
+const together = { concurrent: true }
+
 /**
  * The statuses of requests that one connection sends, each after an answer to the one before, once the service has closed both
  * directions of it.
@@ -103,17 +106,6 @@ layer(listening(), { excludeTestServices: true })("HTTP parser", (it) => {
     assert.strictEqual(isInRequestLine(Object.assign(new Error(), { rawPacket, bytesParsed })), isLine)
   })
 
-  it.effect("headers that do not arrive within six seconds get a 408 in the envelope", () =>
-    Effect.gen(function* () {
-      const { raw } = yield* Wire
-      const begun = performance.now()
-      const answer = yield* raw(`GET /healthz HTTP/1.1\r\n${host}X-Slow: `)
-      assert.strictEqual(answer.status, 408)
-      assertEnvelope(answer, "408")
-      assert.isBelow(performance.now() - begun, 7000)
-    }).pipe(atBest)
-  )
-
   it.effect.each(["alone", "behind another one"])(
     "a request with an unknown Expect is a 400 that closes its connection, also of a client that does not close it: %s",
     (place) =>
@@ -162,6 +154,20 @@ layer(listening(), { excludeTestServices: true })("HTTP parser", (it) => {
     })
   )
 
+  it.effect(
+    "headers that do not arrive within six seconds get a 408 in the envelope",
+    () =>
+      Effect.gen(function* () {
+        const { raw } = yield* Wire
+        const begun = performance.now()
+        const answer = yield* raw(`GET /healthz HTTP/1.1\r\n${host}X-Slow: `)
+        assert.strictEqual(answer.status, 408)
+        assertEnvelope(answer, "408")
+        assert.isBelow(performance.now() - begun, 7000)
+      }).pipe(atBest),
+    together
+  )
+
   it.effect.each(["h2c", "websocket", "anything"])(
     "a request with Upgrade: %s is an ordinary one: its body is read, its connection is kept, and is closed when it is idle",
     (upgrade) =>
@@ -179,7 +185,8 @@ layer(listening(), { excludeTestServices: true })("HTTP parser", (it) => {
         )
         assert.deepStrictEqual(statuses, [200, 201, 404])
         assert.isBelow(performance.now() - begun, 12_000)
-      })
+      }),
+    together
   )
 
   it.effect("the service still serves requests after malformed ones, and supports Expect: 100-continue", () =>
