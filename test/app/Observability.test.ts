@@ -4,7 +4,7 @@ import { once } from "node:events"
 import { closeSync, existsSync, openSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { afterAll, onTestFinished } from "vitest"
+import { afterAll, beforeAll, onTestFinished } from "vitest"
 import * as Process from "../support/Process.ts"
 import * as Service from "../support/Service.ts"
 
@@ -65,17 +65,60 @@ const servingProcesses = (lines: string) =>
     }))
     .filter(({ names }) => names.includes("waypost_unsealed_change_age_seconds"))
 
-describe("logs and telemetry", () => {
-  it("the service sends traces, metrics and logs to the configured collector, and flushes them at shutdown, without keys, filters and searches", async () => {
-    const { close, posts, url } = await collector()
-    await using service = await Process.start({ DATA_DIR: folder, OTEL_EXPORTER_OTLP_ENDPOINT: url })
+/** What a service exports from its start to its stop, and what the test reads of it meanwhile. */
+const exported = async <A>(workers: number, read: (service: Process.Service) => Promise<A>) => {
+  const { close, posts, url } = await collector()
+  await using service = await Process.start({
+    DATA_DIR: folder,
+    WORKERS: String(workers),
+    OTEL_EXPORTER_OTLP_ENDPOINT: url,
+    OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=test,service.instance.id=given"
+  })
+  const found = await read(service)
+  const code = await service.stop()
+  close()
+  return { posts, found, code }
+}
+
+/** A service of one process with requests whose filters and searches are secret. */
+const searched = () =>
+  exported(1, async (service) => {
     const key = Process.firstKey(service)
+    const statuses: Array<number> = []
     for (const query of ["", "?filter=contact.email:equals:hidden@example.com", "?search=hidden"]) {
-      const response = await fetch(`${service.url}/v1/locations${query}`, { headers: { authorization: key } })
-      assert.strictEqual(response.status, query.startsWith("?search") ? 400 : 200)
+      const { status } = await fetch(`${service.url}/v1/locations${query}`, { headers: { authorization: key } })
+      statuses.push(status)
     }
-    assert.strictEqual(await service.stop(), 0)
-    close()
+    return { key, statuses }
+  })
+
+/** The log of a service with LOG_LEVEL=debug, of which more requests are made at once than it serves. */
+const flooded = async () => {
+  await using service = await Service.start({ LOG_FORMAT: "", LOG_LEVEL: "debug", MAX_IN_FLIGHT: "1" })
+  await fetch(`${service.url}/v1/locations?filter=%0d%0a%1b[31mname`, { headers: { "x-request-id": "log-test" } })
+  const headers = { authorization: service.key }
+  const paths = [`/${"x".repeat(3000)}`, "/v1/locations;a", ...Array.from({ length: 30 }, () => "/v1/locations")]
+  const answers = await Promise.all(paths.map((path) => fetch(`${service.url}${path}`, { headers })))
+  await service.stop()
+  return { answers, lines: service.output().trim().split("\n") }
+}
+
+describe("logs and telemetry", () => {
+  let telemetry: Awaited<ReturnType<typeof searched>>
+  let log: Awaited<ReturnType<typeof flooded>>
+  beforeAll(async () => {
+    telemetry = await searched()
+    log = await flooded()
+  })
+
+  it("the service sends traces, metrics and logs to the configured collector, and flushes them at shutdown, without keys, filters and searches", () => {
+    const {
+      code,
+      found: { key, statuses },
+      posts
+    } = telemetry
+    assert.deepStrictEqual(statuses, [200, 200, 400])
+    assert.strictEqual(code, 0)
     assert.include(posts.get("/v1/traces"), "/v1/locations")
     const spans = spansOf(posts.get("/v1/traces") ?? "")
     const list = spans.find(({ name }) => name === "Locations.list")
@@ -92,28 +135,21 @@ describe("logs and telemetry", () => {
 
   for (const workers of [1, 2]) {
     it(`each process sends its gauges, and the counters of deliveries before the first attempt, under an identity of its own, WORKERS=${workers}`, async () => {
-      const { close, posts, url } = await collector()
-      await using service = await Process.start({
-        DATA_DIR: folder,
-        WORKERS: String(workers),
-        OTEL_EXPORTER_OTLP_ENDPOINT: url,
-        OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=test,service.instance.id=given"
-      })
-      assert.strictEqual(await service.stop(), 0)
-      close()
+      const { code, posts } = workers === 1 ? telemetry : await exported(workers, () => Promise.resolve())
+      assert.strictEqual(code, 0)
       const metrics = posts.get("/v1/metrics") ?? ""
       // An alert sees no first increase of a series that begins with it.
       for (const outcome of ["delivered", "failed", "givenUp"]) {
         assert.include(metrics, JSON.stringify({ key: "outcome", value: { stringValue: outcome } }))
       }
-      const exported = servingProcesses(metrics)
-      const valuesOf = (key: string) => new Set(exported.map(({ attributes }) => attributes.get(key)))
+      const processes = servingProcesses(metrics)
+      const valuesOf = (key: string) => new Set(processes.map(({ attributes }) => attributes.get(key)))
       assert.deepStrictEqual([...valuesOf("deployment.environment.name")], ["test"])
       assert.strictEqual(valuesOf("process.pid").size, workers)
       assert.strictEqual(valuesOf("service.instance.id").size, workers)
       // A given identity is that of one process.
       assert.strictEqual(valuesOf("service.instance.id").has("given"), workers === 1)
-      for (const { names } of exported) {
+      for (const { names } of processes) {
         assert.includeMembers(names, [
           "http_requests_in_flight",
           "process_cpu_seconds_total",
@@ -126,34 +162,20 @@ describe("logs and telemetry", () => {
     })
   }
 
-  it("the service logs one JSON object per line when stdout is not a terminal", async () => {
-    await using service = await Process.start({ DATA_DIR: folder, LOG_FORMAT: "", LOG_LEVEL: "debug" })
-    await fetch(`${service.url}/v1/locations?filter=%0d%0a%1b[31mname`, { headers: { "x-request-id": "log-test" } })
-    await service.stop()
-    const lines = service
-      .output()
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line) as Record<string, unknown>)
+  it("the service logs one JSON object per line when stdout is not a terminal", () => {
+    const lines = log.lines.map((line) => JSON.parse(line) as Record<string, unknown>)
     assert.isAbove(lines.length, 2)
     assert.isTrue(lines.some((line) => JSON.stringify(line).includes("log-test")))
   })
 
-  it("LOG_LEVEL=debug logs every request with its status, also one that is rejected before its route is known", async () => {
-    const own = Process.migratedFolder()
-    onTestFinished(own.remove)
-    await using service = await Process.start({ DATA_DIR: own.folder, LOG_LEVEL: "debug", MAX_IN_FLIGHT: "1" })
-    const headers = { authorization: Process.firstKey(service) }
-    const paths = [`/${"x".repeat(3000)}`, "/v1/locations;a", ...Array.from({ length: 30 }, () => "/v1/locations")]
-    const answers = await Promise.all(paths.map((path) => fetch(`${service.url}${path}`, { headers })))
-    await service.stop()
-    const logged = service.output().split("\n")
+  it("LOG_LEVEL=debug logs every request with its status, also one that is rejected before its route is known", () => {
+    const { answers, lines } = log
     const statuses = answers.map(({ status }) => status)
     assert.includeMembers(statuses, [414, 404, 503])
     for (const { headers, status } of answers) {
       const id = headers.get("x-request-id")!
       assert.lengthOf(
-        logged.filter((line) => line.includes(id) && line.includes(` ${status}`)),
+        lines.filter((line) => line.includes(id) && line.includes(` ${status}`)),
         1,
         `${status}`
       )
