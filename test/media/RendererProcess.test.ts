@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Fiber, type Scope } from "effect"
 import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
@@ -37,14 +37,12 @@ const hanging = Effect.gen(function* () {
   yield* works
   const { folder, pid } = yield* running()
   const fiber = yield* Effect.forkScoped(Effect.flip(render(endlessDrawing, "image/svg+xml")))
-  yield* Effect.sleep("500 millis")
+  yield* Effect.sleep("300 millis")
   return { fiber, folder, pid }
 })
 
-describe("decoder process", () => {
-  test(
-    "the decoder process is reused for the next file",
-    {},
+layer(rendererLayer(), { excludeTestServices: true })("decoder process of several files", (it) => {
+  it.effect("the decoder process is reused for the next file", () =>
     Effect.gen(function* () {
       yield* works
       const { pid } = yield* running()
@@ -56,9 +54,7 @@ describe("decoder process", () => {
     })
   )
 
-  test(
-    "a decoder killed during a job fails that file, and the next file succeeds",
-    {},
+  it.effect("a decoder killed during a job fails that file, and the next file succeeds", () =>
     Effect.gen(function* () {
       const { fiber, pid } = yield* hanging
       process.kill(pid, "SIGKILL")
@@ -70,6 +66,44 @@ describe("decoder process", () => {
     })
   )
 
+  it.effect("a decoder killed between two files is replaced without an error", () =>
+    Effect.gen(function* () {
+      yield* works
+      const { pid } = yield* running()
+      process.kill(pid, "SIGKILL")
+      yield* eventually(
+        "The process is still running",
+        Effect.sync(() => !isAlive(pid)),
+        (holds) => holds
+      )
+      yield* Effect.sleep("50 millis")
+      yield* works
+    })
+  )
+
+  it.effect("an interrupted job kills its decoder", () =>
+    Effect.gen(function* () {
+      const { fiber, pid } = yield* hanging
+      yield* Fiber.interrupt(fiber)
+      assert.isFalse(isAlive(pid))
+      yield* works
+    })
+  )
+
+  it.effect("rendering takes less than 100 ms of the processor time of the service", () =>
+    Effect.gen(function* () {
+      const photo = yield* Effect.promise(() => noise(2000, 1500).jpeg().toBuffer())
+      const page = pdf({ drawing: "0 0 600 400 re f\n".repeat(5000) })
+      yield* works
+      const before = cpuMillis()
+      yield* render(photo, "image/jpeg", every)
+      yield* render(page, "application/pdf", every)
+      assert.isBelow(cpuMillis() - before, 100)
+    })
+  )
+})
+
+describe("decoder process", () => {
   test(
     "a decoder that cannot start, and a file that cannot be read, are no faults of the file",
     {},
@@ -91,27 +125,10 @@ describe("decoder process", () => {
     })
   )
 
-  test(
-    "a decoder killed between two files is replaced without an error",
-    {},
-    Effect.gen(function* () {
-      yield* works
-      const { pid } = yield* running()
-      process.kill(pid, "SIGKILL")
-      yield* eventually(
-        "The process is still running",
-        Effect.sync(() => !isAlive(pid)),
-        (holds) => holds
-      )
-      yield* Effect.sleep("50 millis")
-      yield* works
-    })
-  )
-
   for (const { bytes, title, type } of endless)
     test(
       `a decoder that exceeds the time limit on ${title} is killed, and waiting files are rendered`,
-      { timeLimit: "2 seconds" },
+      { timeLimit: "1500 millis" },
       Effect.gen(function* () {
         yield* works
         const { pid } = yield* running()
@@ -129,19 +146,8 @@ describe("decoder process", () => {
     )
 
   test(
-    "an interrupted job kills its decoder",
-    {},
-    Effect.gen(function* () {
-      const { fiber, pid } = yield* hanging
-      yield* Fiber.interrupt(fiber)
-      assert.isFalse(isAlive(pid))
-      yield* works
-    })
-  )
-
-  test(
     "a decoder is replaced after its maximum number of files, and exits when idle",
-    { jobs: 2, idle: "6 seconds" },
+    { jobs: 2, idle: "3 seconds" },
     Effect.gen(function* () {
       yield* works
       const { pid } = yield* running()
@@ -196,7 +202,7 @@ describe("decoder process", () => {
         const owner = spawn(process.execPath, [script, yield* file(bytes), type], { stdio: "ignore" })
         const { exited } = own(owner)
         const { folder, pid } = yield* running(owner.pid)
-        yield* Effect.sleep("500 millis")
+        yield* Effect.sleep("300 millis")
         assert.isTrue(isAlive(pid))
         assert.isTrue(existsSync(folder))
         owner.kill("SIGKILL")
@@ -213,18 +219,4 @@ describe("decoder process", () => {
         )
       })
     )
-
-  test(
-    "rendering takes less than 100 ms of the processor time of the service",
-    {},
-    Effect.gen(function* () {
-      const photo = yield* Effect.promise(() => noise(4000, 3000).jpeg().toBuffer())
-      const page = pdf({ drawing: "0 0 600 400 re f\n".repeat(5000) })
-      yield* works
-      const before = cpuMillis()
-      yield* render(photo, "image/jpeg", every)
-      yield* render(page, "application/pdf", every)
-      assert.isBelow(cpuMillis() - before, 100)
-    })
-  )
 })
