@@ -1,8 +1,11 @@
-import { assert, describe } from "@effect/vitest"
+import { NodeServices } from "@effect/platform-node"
+import { afterAll, assert, beforeAll, describe } from "@effect/vitest"
 import { Effect, Exit, Fiber, FileSystem, Logger, Path, Schedule } from "effect"
-import { spawn } from "node:child_process"
+import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
+import { join } from "node:path"
 import * as EmbeddedPostgres from "../../src/postgres/EmbeddedPostgres.ts"
+import { copyDatabase, dataFolder } from "../support/Process.ts"
 import {
   test,
   isRoot,
@@ -34,6 +37,20 @@ const ownerOf = Effect.fnUntraced(function* (dataDir: string) {
   return { gid: yield* Effect.fromOption(gid), uid: yield* Effect.fromOption(uid) }
 })
 
+/** The folder of a data directory with a row, for all tests that begin with one. */
+const written = dataFolder()
+beforeAll(() => {
+  const dataDir = join(written.folder, "postgres")
+  copyDatabase(dataDir)
+  return Effect.runPromise(Effect.provide(session(dataDir, write), NodeServices.layer))
+})
+afterAll(written.remove)
+
+/** A path with the data directory of a server that has written a row and stopped. */
+const writtenPath = Effect.tap(emptyPath, (dataDir) =>
+  Effect.sync(() => execFileSync("cp", ["-a", join(written.folder, "postgres"), dataDir]))
+)
+
 describe.concurrent("EmbeddedPostgres", () => {
   test(
     "starts on an empty path, serves queries, and leaves no process or socket behind",
@@ -59,7 +76,7 @@ describe.concurrent("EmbeddedPostgres", () => {
   test(
     "keeps written rows across a restart",
     Effect.gen(function* () {
-      const dataDir = yield* emptyPath
+      const dataDir = yield* usedPath
       yield* session(dataDir, write)
       yield* session(dataDir, assertKept)
     })
@@ -177,8 +194,7 @@ describe.concurrent("EmbeddedPostgres", () => {
     test(
       `recovers from a pid file in state "${state}" that names an unrelated live process`,
       Effect.gen(function* () {
-        const dataDir = yield* usedPath
-        yield* session(dataDir, write)
+        const dataDir = yield* writtenPath
         // Run as the account of the server, otherwise PostgreSQL itself would detect the stale file.
         const identity = yield* ownerOf(dataDir)
         const unrelated = yield* child(() => spawn("sleep", ["60"], { ...identity, stdio: "ignore" }))
@@ -192,8 +208,7 @@ describe.concurrent("EmbeddedPostgres", () => {
   test(
     "recovers from a pid file that names a dead process",
     Effect.gen(function* () {
-      const dataDir = yield* usedPath
-      yield* session(dataDir, write)
+      const dataDir = yield* writtenPath
       const dead = yield* child(() => spawn("true", { stdio: "ignore" }))
       yield* Effect.promise(() => once(dead, "exit"))
       yield* leavePidFile(dataDir, dead.pid!, "ready")
@@ -205,8 +220,7 @@ describe.concurrent("EmbeddedPostgres", () => {
     "recovers from an empty pid file",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const dataDir = yield* usedPath
-      yield* session(dataDir, write)
+      const dataDir = yield* writtenPath
       yield* fs.writeFileString(`${dataDir}/postmaster.pid`, "")
       yield* session(dataDir, assertKept)
     })
@@ -259,7 +273,6 @@ describe.concurrent("EmbeddedPostgres", () => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const dataDir = yield* usedPath
-      yield* session(dataDir, () => Effect.void)
       yield* fs.writeFileString(`${dataDir}/PG_VERSION`, "17\n")
       const error = yield* Effect.flip(Effect.scoped(EmbeddedPostgres.start({ dataDir })))
       assert.include(error.message, "PostgreSQL 17")
