@@ -9,6 +9,7 @@ import { Sql } from "../../src/sql/Sql.ts"
 import type { View } from "../../src/sql/View.ts"
 import * as Postgres from "../support/Postgres.ts"
 import { settings } from "../support/TestServer.ts"
+import { watched } from "../support/Turns.ts"
 
 /** So many large locations have more bytes than an answer, and half of them have not. */
 const rows = 30
@@ -25,24 +26,7 @@ const reader = Effect.fnUntraced(function* (record: Schema.Top = Branch, compute
   const service = yield* Sql
   const used: Array<string> = []
   const { list } = yield* Listing.make<unknown>({ table: "locations", columns: columnsOf(record, computed) }).pipe(
-    Effect.provideService(
-      Sql,
-      Sql.of({
-        ...service,
-        cheapPage: (run) => {
-          used.push("cheap")
-          return service.cheapPage(run)
-        },
-        largePages: (read) => {
-          used.push("large")
-          return service.largePages(read)
-        },
-        search: (run) => {
-          used.push("long")
-          return service.search(run)
-        }
-      })
-    )
+    Effect.provideService(Sql, watched(service, used))
   )
   return Effect.fnUntraced(function* (request: Listing.ListRequest, view: View = {}) {
     used.length = 0

@@ -36,3 +36,21 @@ export const waitsForLongStatements = <A, E, R>(request: Effect.Effect<A, E, R>)
     const ids = Array.from({ length: maxLong }, () => uuid)
     return yield* waits((hold) => search(() => hold), ids, request, 700)
   })
+
+/** The connections of a service, which note how each read is run. */
+export const watched = (service: Sql["Service"], used: Array<string>) =>
+  Sql.of({
+    ...service,
+    cheapPage: (run) => {
+      used.push("cheap")
+      return service.cheapPage(run)
+    },
+    largePages: (read) => {
+      used.push("large")
+      return service.largePages(read)
+    },
+    search: (run) => {
+      used.push("long")
+      return service.search(run)
+    }
+  })

@@ -4,28 +4,17 @@ import { Territories } from "../../../src/repositories/locations/Territories.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import * as Postgres from "../../support/Postgres.ts"
 import { settings } from "../../support/TestServer.ts"
+import { watched } from "../../support/Turns.ts"
 
 /** How the statements of a read were run. */
 const used: Array<string> = []
-const watched = Layer.effect(
-  Sql,
-  Effect.map(Sql, (service) =>
-    Sql.of({
-      ...service,
-      largePages: (read) => {
-        used.push("large")
-        return service.largePages(read)
-      },
-      search: (run) => {
-        used.push("long")
-        return service.search(run)
-      }
-    })
-  )
-)
-
 const services = Territories.layer.pipe(
-  Layer.provide(watched),
+  Layer.provide(
+    Layer.effect(
+      Sql,
+      Effect.map(Sql, (service) => watched(service, used))
+    )
+  ),
   Layer.provideMerge(Postgres.sql),
   Layer.provide(settings())
 )
