@@ -1,6 +1,6 @@
 import { Duration, Effect, Layer, Schedule } from "effect"
 import { Sql } from "../sql/Sql.ts"
-import { logged } from "./Repeated.ts"
+import { begunLater, logged } from "./Repeated.ts"
 
 /** Rows per statement, because the planner has no useful statistics of a table that grows and is emptied all the time. */
 const batch = 2000
@@ -8,6 +8,8 @@ const batch = 2000
 /** A fold of more rows than this is followed by another one soon, because every list without a filter reads them. */
 const many = 200
 const soon = Duration.millis(500)
+
+const pause = Duration.seconds(5)
 
 /**
  * Keeps the exact totals cheap. A trigger adds a delta row for every statement that inserts or deletes; here the rows
@@ -38,11 +40,11 @@ export const fold = Effect.gen(function* () {
 
 const folded = Effect.map(logged("Could not fold the row counts", fold), (rows) => rows ?? 0)
 
-const schedule = Schedule.spaced("5 seconds").pipe(
+const schedule = Schedule.spaced(pause).pipe(
   Schedule.setInputType<number>(),
   Schedule.modifyDelay(({ duration, input }) => Effect.succeed(input > many ? soon : duration)),
   Schedule.jittered
 )
 
 /** Folds every few seconds while the service runs, and more often while many records are created or deleted. */
-export const layer = Layer.effectDiscard(Effect.forkScoped(Effect.repeat(folded, schedule)))
+export const layer = Layer.effectDiscard(Effect.forkScoped(begunLater(pause, Effect.repeat(folded, schedule))))

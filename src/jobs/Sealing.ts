@@ -1,7 +1,7 @@
 import { Effect, Layer, Metric, Schedule } from "effect"
 import { makeSteps } from "../sql/Parts.ts"
 import { Sql } from "../sql/Sql.ts"
-import { repeatedly } from "./Repeated.ts"
+import { begunLater, repeatedly } from "./Repeated.ts"
 
 /** Events per statement at most, so that none runs long. */
 const batch = 5000
@@ -43,6 +43,6 @@ export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     yield* Metric.update(age, 0)
     yield* repeatedly("Could not seal the change log", "100 millis", yield* make)
-    yield* Effect.forkScoped(Effect.repeat(measureAge, Schedule.spaced("1 second")))
+    yield* Effect.forkScoped(begunLater("1 second", Effect.repeat(measureAge, Schedule.spaced("1 second"))))
   })
 )

@@ -6,7 +6,7 @@ import { Uploads } from "../repositories/assets/Uploads.ts"
 import { Storage, type StorageUnavailableError } from "../storage/Storage.ts"
 import { thumbnailKeys } from "../services/ThumbnailKeys.ts"
 import { inStorage } from "../services/StoredUploads.ts"
-import { repeatedly } from "./Repeated.ts"
+import { repeatedlyFromStart } from "./Repeated.ts"
 
 const hour = 3_600_000
 
@@ -137,7 +137,7 @@ const sweepOrphansNow = Effect.flatMap(Files, ({ now }) => Effect.flatMap(now, s
 /** Sweeps while the service runs, also in several processes. Listing the whole storage is costly, so it happens less often. */
 export const layer = Layer.effectDiscard(
   Effect.andThen(
-    repeatedly("Could not sweep the storage", "10 minutes", sweep),
-    repeatedly("Could not sweep the storage", "6 hours", sweepOrphansNow)
+    repeatedlyFromStart("Could not sweep the storage", "10 minutes", sweep),
+    repeatedlyFromStart("Could not sweep the storage", "6 hours", sweepOrphansNow)
   )
 )

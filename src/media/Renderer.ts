@@ -105,11 +105,14 @@ export class Renderer extends Context.Service<
           Effect.provideService(FileSystem.FileSystem, fs),
           Effect.provideService(Path.Path, path)
         )
-        const sandbox = yield* RendererSandbox.detect
-        const options = { idle, jobs, searchPath, sandbox, program: RendererProcess.main }
-        const turn = yield* RendererTurns.make(options)
+        // Without images there is no process, and nothing to find out.
+        const detected = yield* Effect.cached(Effect.uninterruptible(RendererSandbox.detect))
+        const start = Effect.flatMap(detected, (sandbox) =>
+          RendererProcess.start({ searchPath, sandbox, program: RendererProcess.main })
+        )
+        const turn = yield* RendererTurns.make({ idle, jobs, start })
         // Icons are shown while files are waited for, so they wait for no file.
-        const iconTurn = yield* RendererTurns.make(options)
+        const iconTurn = yield* RendererTurns.make({ idle, jobs, start })
 
         const work = Effect.fnUntraced(function* (
           { ask, folder, sandbox }: RendererProcess.RendererProcess,

@@ -1,7 +1,9 @@
-import { type Duration, Effect, Exit, RcRef, Semaphore } from "effect"
-import * as RendererProcess from "./RendererProcess.ts"
+import { type Duration, Effect, Exit, RcRef, type Scope, Semaphore } from "effect"
+import type * as RendererProcess from "./RendererProcess.ts"
 
-interface Options extends RendererProcess.StartOptions {
+interface Options<E, R> {
+  /** Starts a process. */
+  readonly start: Effect.Effect<RendererProcess.RendererProcess, E, R | Scope.Scope>
   /** How long a process waits for more work. */
   readonly idle: Duration.Input
   /** After how many jobs a process is replaced. */
@@ -12,10 +14,10 @@ interface Options extends RendererProcess.StartOptions {
  * A queue for the one process that decodes. The process starts with the first job, is kept for the next ones, and is
  * replaced when it has ended or a job failed: after an interruption it still works on a job that has no reader.
  */
-export const make = Effect.fnUntraced(function* ({ idle, jobs, ...options }: Options) {
+export const make = Effect.fnUntraced(function* <E, R>({ idle, jobs, start }: Options<E, R>) {
   const one = Semaphore.makeUnsafe(1)
   const process = RcRef.make({
-    acquire: Effect.map(RendererProcess.start(options), (process) => ({ ...process, jobs: 0 })),
+    acquire: Effect.map(start, (process) => ({ ...process, jobs: 0 })),
     idleTimeToLive: idle
   })
   let [current, next] = [yield* process, yield* process]
@@ -32,7 +34,7 @@ export const make = Effect.fnUntraced(function* ({ idle, jobs, ...options }: Opt
     return yield* RcRef.get(current)
   })
   return {
-    run: <A, E>(use: (process: RendererProcess.RendererProcess) => Effect.Effect<A, E>) =>
+    run: <A, E2>(use: (process: RendererProcess.RendererProcess) => Effect.Effect<A, E2>) =>
       one.withPermit(
         running.pipe(
           Effect.flatMap((process) =>

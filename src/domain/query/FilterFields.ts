@@ -1,4 +1,4 @@
-import { Schema, SchemaAST } from "effect"
+import { Function, Schema, SchemaAST } from "effect"
 
 /** How a field is compared, and with it which operators it takes. */
 export type FieldKind = "string" | "uuid" | "enum" | "number" | "date" | "boolean"
@@ -91,8 +91,9 @@ const walk = (
 }
 
 /** The fields of a record, read off the encoded side of its response schema. */
-export const fieldsOf = (record: Schema.Top): ReadonlyArray<Field> =>
+export const fieldsOf = Function.memoize((record: Schema.Top): ReadonlyArray<Field> =>
   walk(SchemaAST.toEncoded(record.ast), [], [], false)
+)
 
 /** The lists of a record whose elements a filter names by their key, and what the keys are. */
 export const keyedOf = ({ ast }: Schema.Top): ReadonlyMap<string, string> =>
