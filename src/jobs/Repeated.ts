@@ -9,7 +9,7 @@ const maxDelay = Duration.seconds(5)
 
 /**
  * Runs an effect first after a random part of the pause of its job, of five seconds at most. Jobs that all began at the start of a
- * process would take every connection from its first requests.
+ * process would take most connections from its first requests.
  */
 export const begunLater = <A, E, R>(pause: Duration.Input, run: Effect.Effect<A, E, R>) => {
   const longest = Duration.min(Duration.fromInputUnsafe(pause), maxDelay)
