@@ -4,7 +4,7 @@ import { withAlternatives } from "./Alternatives.ts"
 import { directed, withDescribedDefaults, withIntegerFormats, withoutCopies } from "./Direction.ts"
 import { requestExamples } from "./Examples.ts"
 import { headerComponents } from "./Headers.ts"
-import { type Components, isSchema, type JsonSchema } from "./JsonSchema.ts"
+import { type Components, isSchema, type JsonSchema, propertiesOf } from "./JsonSchema.ts"
 import { type Content, mapOperations, mapValues, type Paths, type Placed } from "./Operation.ts"
 import { parametersOf, sharedParameters } from "./Parameters.ts"
 import { commonResponses, namedEnvelopes, responsesOf, sharedResponses, withErrorTags } from "./Responses.ts"
@@ -49,12 +49,16 @@ const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   return endpoints
 }
 
+/** The parameters with which a member of a pagination is absent, by the member. */
+const parametersBy: Readonly<Record<string, ReadonlyArray<string>>> = absentWith
+
 /** Says of each member of a pagination with which parameters it is absent; others cannot be absent. */
 const withAbsence = (pagination: JsonSchema): JsonSchema => ({
   ...pagination,
-  properties: mapValues(pagination["properties"] as Readonly<Record<string, JsonSchema>>, (member, name) =>
-    name in absentWith ? { ...member, "x-absent-with": absentWith[name as keyof typeof absentWith] } : member
-  )
+  properties: mapValues(propertiesOf(pagination), (member, name) => {
+    const parameters = parametersBy[name]
+    return parameters === undefined ? member : { ...member, "x-absent-with": parameters }
+  })
 })
 
 /** The schema of permissions with the names that an operation requires or describes; the others stay valid, unnamed. */

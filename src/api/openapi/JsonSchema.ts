@@ -1,3 +1,5 @@
+import { Record } from "effect"
+
 /** A JSON schema, or a reference to one. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
@@ -13,6 +15,10 @@ export const nameOf = (ref: unknown) => String(ref).slice(String(ref).lastIndexO
 
 export const isSchema = (value: unknown): value is JsonSchema =>
   typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The schemas of the members of an object. */
+export const propertiesOf = ({ properties }: JsonSchema): Readonly<Record<string, JsonSchema>> =>
+  isSchema(properties) ? Record.filter(properties, isSchema) : {}
 
 /** The keywords whose value is a schema, a list of schemas, or schemas by name. */
 const single = ["items", "additionalProperties"]

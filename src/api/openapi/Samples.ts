@@ -1,4 +1,4 @@
-import type { JsonSchema } from "./JsonSchema.ts"
+import { isSchema, type JsonSchema, propertiesOf } from "./JsonSchema.ts"
 
 /**
  * An example of a JSON schema: its own if it has one, else one made of its parts. Optional members without an example are
@@ -6,7 +6,7 @@ import type { JsonSchema } from "./JsonSchema.ts"
  */
 export const sampleOf = (schema: JsonSchema, components: Readonly<Record<string, JsonSchema>>): unknown => {
   const named = (ref: string) => components[ref.slice(ref.lastIndexOf("/") + 1)] ?? {}
-  const sample = (inner: unknown) => sampleOf(inner as JsonSchema, components)
+  const sample = (inner: unknown) => (isSchema(inner) ? sampleOf(inner, components) : undefined)
   const isReadOnly = ({ $ref, readOnly }: JsonSchema): boolean =>
     readOnly === true || (typeof $ref === "string" && isReadOnly(named($ref)))
   const { $ref, anyOf, default: fallback, enum: values, examples, items, oneOf, type } = schema
@@ -38,12 +38,13 @@ export const flatten = ({ allOf, ...rest }: JsonSchema): JsonSchema =>
   Array.isArray(allOf) ? Object.assign({}, rest, ...allOf) : rest
 
 const objectOf = (
-  { properties = {}, required = [] }: JsonSchema,
+  schema: JsonSchema,
   sample: (schema: unknown) => unknown,
   isReadOnly: (schema: JsonSchema) => boolean
 ) => {
-  const names = required as ReadonlyArray<string>
-  const members = Object.entries(properties as Record<string, JsonSchema>)
+  const { required } = schema
+  const names: ReadonlyArray<unknown> = Array.isArray(required) ? required : []
+  const members = Object.entries(propertiesOf(schema))
     .filter(([, member]) => !isReadOnly(member))
     .map(([name, member]) => [name, sample(member) ?? (names.includes(name) ? "…" : undefined)] as const)
   return Object.fromEntries(members.filter(([, value]) => value !== undefined))

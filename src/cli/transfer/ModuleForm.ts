@@ -1,5 +1,4 @@
 import { Effect, Predicate, Schema, SchemaGetter } from "effect"
-import type { Json } from "../../domain/schema/Json.ts"
 import { ModuleName } from "../../domain/catalog/ModuleName.ts"
 import { complete } from "../../domain/write/Completion.ts"
 import { type AnyModule, moduleOf } from "../../domain/catalog/ProductModule.ts"
@@ -59,7 +58,7 @@ const fill = { uuid: () => generated, now: generated, language: generated }
 
 /** The writable members of a module's response, which has names instead of uuids. */
 export const writable = (module: AnyModule, answer: unknown): unknown =>
-  abbreviate(module, complete(module, answer as Json, fill).settings)
+  abbreviate(module, complete(module, answer, fill).settings)
 
 const equal = (existing: unknown, wanted: unknown): boolean => {
   if (wanted === generated) return existing !== undefined
@@ -79,7 +78,12 @@ export const same = (existing: Modules, wanted: Modules): boolean =>
     if (wanted[name] === null || existing[name] === undefined) return (existing[name] ?? null) === wanted[name]
     const module = moduleOf(name)
     const [before, after] = [existing[name], wanted[name]].map(
-      (one) => complete(module, rename(module, one, (_, reference) => reference) as Json, fill).settings
+      (one) =>
+        complete(
+          module,
+          rename(module, one, (_, reference) => reference),
+          fill
+        ).settings
     )
     return equal(before, after)
   })

@@ -1,5 +1,5 @@
 import { Array as Arr, Clock, DateTime, Effect, Predicate, Schema, Struct } from "effect"
-import { type Json, memberOf } from "../../domain/schema/Json.ts"
+import { type Json, memberOf, textsOf } from "../../domain/schema/Json.ts"
 import type { Client } from "../../client/Client.ts"
 import { Audience, AudienceWrite } from "../../domain/people/Audience.ts"
 import { text } from "../../domain/schema/Fields.ts"
@@ -107,8 +107,9 @@ created as scheduled first. CSV cannot hold translations; use json or ndjson.`,
   },
   toApi: ({ audience, author, ...post }: Json, uuidOf: (kind: Names.NamedKind, name: string) => string): Json => {
     const references = (kind: "groups" | "locations") => {
-      const names = memberOf(audience, kind) as ReadonlyArray<string> | null | undefined
-      return names === undefined ? {} : { [kind]: (names ?? []).map((name) => ({ uuid: uuidOf(kind, name) })) }
+      const names = memberOf(audience, kind)
+      if (names === undefined) return {}
+      return { [kind]: textsOf(names).map((name) => ({ uuid: uuidOf(kind, name) })) }
     }
     return {
       ...post,

@@ -1,6 +1,7 @@
 import { Effect, Schema } from "effect"
 import { Group, GroupCreate } from "../../domain/people/Group.ts"
 import { Location, LocationCreate } from "../../domain/locations/Location.ts"
+import { textsOf } from "../../domain/schema/Json.ts"
 import { User, UserCreate } from "../../domain/people/User.ts"
 import { posts } from "./Posts.ts"
 import { products } from "./Products.ts"
@@ -13,8 +14,8 @@ const resource = <Record, Create>(definition: Resource<Record, Create>): Resourc
 /** A record with uuids in the place of the names of its members. */
 const withMembers: NonNullable<Resource["toApi"]> = (record, uuidOf) => {
   const members = (["users", "locations", "groups"] as const).flatMap((kind) => {
-    const names = record[kind] as ReadonlyArray<string> | undefined
-    return names === undefined ? [] : [[kind, names.map((name) => uuidOf(kind, name))] as const]
+    const names = record[kind]
+    return names === undefined ? [] : [[kind, textsOf(names).map((name) => uuidOf(kind, name))] as const]
   })
   return { ...record, ...Object.fromEntries(members) }
 }

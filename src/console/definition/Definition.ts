@@ -1,5 +1,6 @@
 import type { Operator } from "../../domain/query/FilterConditions.ts"
 import type { Field, FieldKind } from "../../domain/query/FilterFields.ts"
+import { memberOf, textsOf } from "../../domain/schema/Json.ts"
 
 /** A value of a record, as a table shows it and a filter compares it. */
 export interface Column {
@@ -106,6 +107,9 @@ export interface Definition {
 
 /** Where the schema of a member has the names of the resources whose records the member names. */
 export const resourcesKey = "resources"
+
+/** The names of the resources whose records a member names; none for other members. */
+export const resourceNamesOf = (schema: object): ReadonlyArray<string> => textsOf(memberOf(schema, resourcesKey))
 
 /** A JSON Schema of a form, whose references are in `$defs`. */
 export interface FormSchema {

@@ -1,12 +1,8 @@
-import type { ErrorSchema } from "@rjsf/utils"
+import { type ErrorSchema, ErrorSchemaBuilder } from "@rjsf/utils"
+import { Predicate } from "effect"
 import { isRecord, textOf } from "../data/Calls.ts"
 import type { Forms, FormSchema } from "../definition/Definition.ts"
 import { pathInForm, schemaOf } from "./Patch.ts"
-
-interface Place {
-  [name: string]: Place | Array<string> | undefined
-  __errors?: Array<string>
-}
 
 interface Problem {
   readonly path: string
@@ -15,8 +11,7 @@ interface Problem {
 
 /** The members that an error names, with what is wrong with each. */
 export const problemsOf = (error: unknown): ReadonlyArray<Problem> => {
-  const issues: unknown =
-    isRecord(error) || error instanceof Error ? (error as unknown as Record<string, unknown>)["issues"] : undefined
+  const issues = Predicate.hasProperty(error, "issues") ? error.issues : undefined
   if (!Array.isArray(issues)) return []
   return issues.filter(isRecord).map((issue) => ({ path: textOf(issue["path"]), message: textOf(issue["message"]) }))
 }
@@ -27,21 +22,16 @@ export const problemsElsewhere = (
   form: FormSchema,
   definitions: Forms["definitions"]
 ): ReadonlyArray<Problem> => {
-  const { properties = {} } = schemaOf(form, definitions)
-  const members = new Set(Object.keys(properties as object))
+  const { properties } = schemaOf(form, definitions)
+  const members = new Set(isRecord(properties) ? Object.keys(properties) : [])
   return problems.filter(({ path }) => path !== "" && !members.has(path.split(".")[0]!))
 }
 
 /** The problems of an error at the fields of a form, which had the data when it was sent. */
 export const errorsOf = (error: unknown, data: unknown): ErrorSchema => {
-  const root: Place = {}
+  const errors = new ErrorSchemaBuilder()
   for (const { message, path } of problemsOf(error)) {
-    let place = root
-    for (const name of pathInForm(data, path === "" ? [] : path.split("."))) {
-      place[name] ??= {}
-      place = place[name] as Place
-    }
-    place.__errors = [...(place.__errors ?? []), message]
+    errors.addErrors(message, [...pathInForm(data, path === "" ? [] : path.split("."))])
   }
-  return root as ErrorSchema
+  return errors.ErrorSchema
 }

@@ -4,6 +4,7 @@ import { type ReactNode, useMemo, useRef, useState } from "react"
 import forms from "virtual:forms"
 import { messageOf } from "../shell/Failure.tsx"
 import { unsavedMark } from "../shell/Leaving.ts"
+import { objectOf } from "../../domain/schema/Json.ts"
 import type { Json } from "../data/Calls.ts"
 import type { Action } from "../definition/Definition.ts"
 import { useFormats, useNames, useWords } from "../words/Words.tsx"
@@ -34,7 +35,8 @@ const uiSchema: UiSchema = { "ui:submitButtonOptions": { norender: true } }
  * Whether an input has text that the browser does not read as a value of it, such as a day without a time: the form would send it
  * as nothing. The browser shows what is wrong with it.
  */
-const reportsUnreadable = (form: HTMLFormElement): boolean => {
+const reportsUnreadable = (form: unknown): boolean => {
+  if (!(form instanceof HTMLFormElement)) return false
   const inputs = [...form.elements].filter((element) => element instanceof HTMLInputElement)
   const input = inputs.find(({ validity }) => validity.badInput)
   if (input === undefined) return false
@@ -51,17 +53,17 @@ const RecordForm = ({ action, conflict, initial, send }: Props) => {
   const formats = useFormats()
   const operation = `${action.group}.${action.name}`
   const schema = useMemo(() => ({ ...forms.forms[operation], $defs: forms.definitions }), [operation])
-  const [begun] = useState(() => inForm(schema, forms.definitions, initial) as Json)
+  const [begun] = useState(() => objectOf(inForm(schema, forms.definitions, initial)))
   const [data, setData] = useState<Json>(begun)
   const [failure, setFailure] = useState<Failure>()
   const [isBusy, setBusy] = useState(false)
   const isPatch = action.name === "update"
   const changedBy = operation === "assets.update" ? assetPatchOf : patchOf
-  const changes = isPatch ? changedBy(begun, data) : (filled(data) as Json)
+  const changes = isPatch ? changedBy(begun, data) : objectOf(filled(data))
   const isUnchanged = isPatch && Object.keys(changes).length === 0
   const form = useRef<Form>(null)
   const submit = async (isForced: boolean) => {
-    if (reportsUnreadable(form.current?.formElement.current as HTMLFormElement)) return
+    if (reportsUnreadable(form.current?.formElement.current)) return
     setBusy(true)
     setFailure(undefined)
     try {
@@ -93,7 +95,7 @@ const RecordForm = ({ action, conflict, initial, send }: Props) => {
       experimental_defaultFormStateBehavior={{ arrayMinItems: { populate: "requiredOnly" } }}
       noHtml5Validate
       disabled={isBusy}
-      onChange={(event) => setData((event.formData ?? {}) as Json)}
+      onChange={(event) => setData(objectOf(event.formData))}
       onSubmit={() => void submit(false)}
     >
       {error === undefined ? null : (

@@ -4,14 +4,13 @@ import { useState } from "react"
 import { Link } from "wouter"
 import definition from "virtual:definition"
 import { type Json, labelOf } from "../data/Calls.ts"
-import { type FormSchema, type Resource, resourcesKey } from "../definition/Definition.ts"
+import { type Resource, resourceNamesOf } from "../definition/Definition.ts"
 import { Picker } from "../record/Picker.tsx"
 import { useSession } from "../session/Session.tsx"
 import { useNames, useWords } from "../words/Words.tsx"
 
-const resourcesOf = (schema: FormSchema): ReadonlyArray<Resource> => {
-  const names = schema[resourcesKey]
-  if (!Array.isArray(names)) return []
+const resourcesOf = (schema: object): ReadonlyArray<Resource> => {
+  const names = resourceNamesOf(schema)
   return definition.resources.filter(({ name }) => names.includes(name))
 }
 
@@ -110,7 +109,7 @@ const LongText = ({ disabled, id, onChange, value }: WidgetProps) => (
 /** A text; of a record that the key may read, its name. */
 export const TextInput = (props: WidgetProps) => {
   const { can } = useSession()
-  const resources = resourcesOf(props.schema as FormSchema).filter(({ actions }) => can(actions.list))
+  const resources = resourcesOf(props.schema).filter(({ actions }) => can(actions.list))
   if (resources.length > 0) return <RecordInput {...props} resources={resources} />
   if ((props.schema.maxLength ?? 0) > maxOfLine && props.schema.format === undefined) return <LongText {...props} />
   const Input = getTemplate("BaseInputTemplate", props.registry, props.options)

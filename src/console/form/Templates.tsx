@@ -9,7 +9,7 @@ import type {
   WidgetProps
 } from "@rjsf/utils"
 import { useState } from "react"
-import { type FormSchema, resourcesKey } from "../definition/Definition.ts"
+import { resourceNamesOf } from "../definition/Definition.ts"
 import { useNames, useWords } from "../words/Words.tsx"
 import { NumberField } from "./NumberField.tsx"
 import { TextInput } from "./RecordInput.tsx"
@@ -21,10 +21,10 @@ const Field = (props: FieldTemplateProps) => {
   const { children, description, displayLabel, hidden, id, rawErrors = [], required, schema } = props
   const names = useNames()
   if (hidden === true) return <div hidden>{children}</div>
-  const resources: unknown = (schema as FormSchema)[resourcesKey]
+  const [resource] = resourceNamesOf(schema)
   // The uuid of a person is a person.
-  const isRecord = lastOf(id) === "uuid" && Array.isArray(resources)
-  const ownName = isRecord ? names.one(String(resources[0])) : names.member(lastOf(id))
+  const isRecord = lastOf(id) === "uuid" && resource !== undefined
+  const ownName = isRecord ? names.one(resource) : names.member(lastOf(id))
   const name = /^\d+$/.test(lastOf(id)) ? undefined : ownName
   const isChecked = schema.type === "boolean"
   return (

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react"
+import { memberOf } from "../../domain/schema/Json.ts"
 import { useWords } from "../words/Words.tsx"
 
 interface Described {
@@ -6,9 +7,6 @@ interface Described {
   readonly text: string
   readonly requestId: string | undefined
 }
-
-const memberOf = (error: unknown, name: string): unknown =>
-  typeof error === "object" && error !== null && name in error ? (error as Record<string, unknown>)[name] : undefined
 
 /** What an error says, and the request that it belongs to. */
 export const messageOf = (error: unknown): Described => {

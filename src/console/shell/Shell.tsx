@@ -5,7 +5,7 @@ import { resourceOf, sides } from "../access/Sides.ts"
 import { useUploadList } from "../assets/UploadList.tsx"
 import { isImportable } from "../importing/Importable.ts"
 import { useSession } from "../session/Session.tsx"
-import { type Language, useNames, useSpoken } from "../words/Words.tsx"
+import { useNames, useSpoken } from "../words/Words.tsx"
 import { useLeave } from "./Leaving.ts"
 
 const themes = ["light", "dark"] as const
@@ -36,7 +36,7 @@ const Preferences = () => {
       <p className="hint">{words.signedInAs(name)}</p>
       <label>
         {words.language}
-        <select value={language} onChange={(event) => speak(event.target.value as Language)}>
+        <select value={language} onChange={(event) => speak(event.target.value)}>
           <option value="en">English</option>
           <option value="nl">Nederlands</option>
         </select>

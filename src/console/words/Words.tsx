@@ -26,7 +26,7 @@ const setLanguageOfPage = (language: Language): Language => {
 interface Spoken {
   readonly words: Words
   readonly language: Language
-  readonly speak: (language: Language) => void
+  readonly speak: (language: string) => void
 }
 
 const Context = createContext<Spoken>({ words: en, language: "en", speak: () => undefined })
@@ -38,7 +38,8 @@ export const Speaking = ({ children }: { readonly children: ReactNode }) => {
     () => ({
       language,
       words: languages[language],
-      speak: (chosen: Language) => {
+      speak: (chosen: string) => {
+        if (!isLanguage(chosen)) return
         localStorage.setItem(kept, chosen)
         setLanguage(setLanguageOfPage(chosen))
       }

@@ -1,4 +1,7 @@
 /** What the console says, in English. */
+/** Names of some members; those of the others derive from the members. */
+const named = (names: Readonly<Record<string, string>>) => names
+
 export const en = {
   language: "Language",
   console: "Console",
@@ -204,9 +207,9 @@ export const en = {
     exists: "has a value"
   },
   timeConditions: { gt: "after", gte: "on or after", lt: "before", lte: "on or before" },
-  resources: { "api-keys": "API keys" } as Readonly<Record<string, string>>,
-  singular: { "api-keys": "API key" } as Readonly<Record<string, string>>,
-  members: { api: "API", uuid: "UUID", zipcode: "Zip code" } as Readonly<Record<string, string>>
+  resources: named({ "api-keys": "API keys" }),
+  singular: named({ "api-keys": "API key" }),
+  members: named({ api: "API", uuid: "UUID", zipcode: "Zip code" })
 }
 
 export type Words = typeof en

@@ -1,4 +1,4 @@
-import { Effect, Schema, SchemaAST, SchemaIssue, SchemaTransformation } from "effect"
+import { Effect, Predicate, Schema, SchemaAST, SchemaIssue, SchemaTransformation } from "effect"
 import type { Json } from "../schema/Json.ts"
 import { didYouMean, nearest } from "../write/Suggestions.ts"
 import { withoutNull } from "./FilterFields.ts"
@@ -47,9 +47,10 @@ export const pick = (value: Json, paths: ReadonlyArray<ReadonlyArray<string>>): 
 }
 
 const pickIn = (value: unknown, paths: ReadonlyArray<ReadonlyArray<string>>): unknown => {
-  if (typeof value !== "object" || value === null || paths.some((path) => path.length === 0)) return value
+  if (paths.some((path) => path.length === 0)) return value
   if (Array.isArray(value)) return value.map((element: Json) => pick(element, paths))
-  const part = pick(value as Json, paths)
+  if (!Predicate.isObject(value)) return value
+  const part = pick(value, paths)
   return Object.keys(part).length === 0 ? undefined : part
 }
 

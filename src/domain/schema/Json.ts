@@ -3,9 +3,16 @@ import { Predicate, Schema } from "effect"
 /** A JSON object of any shape. */
 export type Json = { readonly [member: string]: unknown }
 
+/** A value as a JSON object; one without members if it is none. */
+export const objectOf = (value: unknown): Json => (Predicate.isObject(value) ? value : {})
+
 /** A member of a value of any shape, by its path; `undefined` where it has none. */
 export const memberOf = (value: unknown, ...path: ReadonlyArray<string>): unknown =>
   path.reduce<unknown>((inner, name) => (Predicate.isObject(inner) ? inner[name] : undefined), value)
+
+/** The texts in a list; none of a value that is no list. */
+export const textsOf = (value: unknown): ReadonlyArray<string> =>
+  Array.isArray(value) ? value.filter(Predicate.isString) : []
 
 /** Parses text as JSON. */
 export const parseJson = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))

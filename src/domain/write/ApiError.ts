@@ -1,4 +1,6 @@
 import { Effect, Schema } from "effect"
+import { codecOf } from "../schema/Codec.ts"
+import { objectOf } from "../schema/Json.ts"
 
 /** Empty until the error is sent: the transport sets it in one place, so that no error has to know its request. */
 const requestId = Schema.String.pipe(
@@ -31,6 +33,6 @@ export const encodeApiError = (
   if (!Schema.isSchema(schema)) return undefined
   const status = Schema.resolveAnnotations(schema)?.["httpApiStatus"]
   if (typeof status !== "number") return undefined
-  const encoded = Schema.encodeUnknownSync(schema as Schema.Codec<unknown>)(error)
-  return { status, json: { ...(encoded as object), requestId } }
+  const encoded = Schema.encodeUnknownSync(codecOf(schema))(error)
+  return { status, json: { ...objectOf(encoded), requestId } }
 }

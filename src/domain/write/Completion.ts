@@ -1,5 +1,5 @@
 import { Option } from "effect"
-import type { Json } from "../schema/Json.ts"
+import { type Json, memberOf, objectOf } from "../schema/Json.ts"
 import { canonical } from "../schema/Locale.ts"
 import { type Fields, fieldsOf, inner, isList, type Marker, markerOf, type Node, type Shaped } from "./Markers.ts"
 import { isNamed } from "./Shape.ts"
@@ -21,7 +21,7 @@ export interface Problem {
 /** What is stored of what was sent: defaults filled in, nulls and read-only members left out, lists sorted. */
 export const complete = (
   whole: Shaped,
-  sent: Json,
+  sent: unknown,
   generator: Generator
 ): { readonly settings: Json; readonly problems: ReadonlyArray<Problem> } => {
   const problems: Array<Problem> = []
@@ -40,9 +40,11 @@ export const complete = (
   const list = (node: Node, { sortBy, uniqueBy }: Marker, values: ReadonlyArray<unknown>, path: string) => {
     const made = values.map((value, index) =>
       node.value === undefined ? value : completed(node.value, value, at(path, index), index)
-    ) as ReadonlyArray<Json>
+    )
     if (uniqueBy !== undefined) problems.push(...duplicates(made, uniqueBy, path))
-    return sortBy === undefined ? made : made.toSorted((a, b) => (String(a[sortBy]) < String(b[sortBy]) ? -1 : 1))
+    return sortBy === undefined
+      ? made
+      : made.toSorted((a, b) => (String(memberOf(a, sortBy)) < String(memberOf(b, sortBy)) ? -1 : 1))
   }
 
   const completed = (field: Node, sent: unknown, path: string, index: number): unknown => {
@@ -51,11 +53,11 @@ export const complete = (
     if (sent === undefined || sent === null) return absent(field, marker, index, generator)
     const value = marker.references === "locales" ? canonicalLocale(sent) : sent
     const node = inner(field)
-    if (isList(node)) return list(node, marker, value as ReadonlyArray<unknown>, path)
-    return node.fields === undefined || isNamed(node) ? value : record(node.fields, value as Json, path, index)
+    if (isList(node) && Array.isArray(value)) return list(node, marker, value, path)
+    return node.fields === undefined || isNamed(node) ? value : record(node.fields, objectOf(value), path, index)
   }
 
-  return { settings: record(fieldsOf(whole), sent, "", 0), problems }
+  return { settings: record(fieldsOf(whole), objectOf(sent), "", 0), problems }
 }
 
 /** The value of a member that was left out. */
@@ -80,13 +82,14 @@ const canonicalLocale = (locale: unknown): unknown => {
   return typeof locale === "string" ? Option.getOrElse(canonical(locale), () => locale) : locale
 }
 
-const duplicates = (list: ReadonlyArray<Json>, member: string, path: string): ReadonlyArray<Problem> => {
+const duplicates = (list: ReadonlyArray<unknown>, member: string, path: string): ReadonlyArray<Problem> => {
   const seen = new Set<unknown>()
   return list.flatMap((item, index) => {
-    const isNew = !seen.has(item[member])
-    seen.add(item[member])
+    const value = memberOf(item, member)
+    const isNew = !seen.has(value)
+    seen.add(value)
     return isNew
       ? []
-      : [{ path: `${path}.${index}.${member}`, code: "duplicate", message: `${String(item[member])} is there twice` }]
+      : [{ path: `${path}.${index}.${member}`, code: "duplicate", message: `${String(value)} is there twice` }]
   })
 }

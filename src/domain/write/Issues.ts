@@ -35,7 +35,11 @@ const leavesOf = (issue: SchemaIssue.Issue, path: ReadonlyArray<PropertyKey> = [
 /** The member whose word selects an alternative, and its words. */
 const selectorOf = (ast: SchemaAST.AST) => {
   const [first, ...others] = typesOf(ast).map((type) =>
-    SchemaAST.isObjects(type) ? type.propertySignatures.filter(({ type }) => SchemaAST.isLiteral(type)) : []
+    SchemaAST.isObjects(type)
+      ? type.propertySignatures.flatMap(({ name, type }) =>
+          SchemaAST.isLiteral(type) ? [{ name, word: String(type.literal) }] : []
+        )
+      : []
   )
   const shared = first?.find(({ name }) => others.every((literals) => literals.some((other) => other.name === name)))
   return shared === undefined
@@ -51,7 +55,7 @@ const unselected = (issue: SchemaIssue.AnyOf, path: ReadonlyArray<PropertyKey>):
   const input = inputOf(issue)
   const selector = issue.issues.length === 0 && Predicate.isObject(input) ? selectorOf(issue.ast) : undefined
   if (selector === undefined || !Predicate.isObject(input)) return undefined
-  const words = Schema.Literals(selector.words.map(({ type }) => String((type as SchemaAST.Literal).literal)))
+  const words = Schema.Literals(selector.words.map(({ word }) => word))
   const sent = input[selector.name]
   return {
     path: [...path, selector.name],

@@ -137,7 +137,7 @@ export class ProductModules extends Context.Service<
         yield* owned(name, uuid, visibility, precondition)
         const now = DateTime.formatIso(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
         const fill = { uuid: SecureRandom.uuidV7Unsafe, now, language: locales.defaultLanguage }
-        const { problems, settings } = complete(module, sent as Json, fill)
+        const { problems, settings } = complete(module, sent, fill)
         const named = referencesIn(module, settings)
         yield* references.known(named, name, uuid)
         yield* Effect.forEach(named.get("locales") ?? [], (locale) => locales.check(locale), { discard: true })

@@ -1,5 +1,5 @@
 import { Effect, Result, Semaphore, Stream } from "effect"
-import { type Json, memberOf } from "../../domain/schema/Json.ts"
+import { type Json, memberOf, objectOf } from "../../domain/schema/Json.ts"
 import type { Permission } from "../../domain/keys/Permission.ts"
 import type { Ignore } from "../../domain/plans/IgnoredPaths.ts"
 import { limits, type PlanId } from "../../domain/plans/Plan.ts"
@@ -93,8 +93,7 @@ export const make = (
       const place = places++
       const record = Result.getOrElse(data, () => named)
       const key = keyOf(record)
-      if (Result.isSuccess(key))
-        keyed.push({ place, row, key: key.success, data: Result.map(data, (data) => data as Json) })
+      if (Result.isSuccess(key)) keyed.push({ place, row, key: key.success, data: Result.map(data, objectOf) })
       else {
         // The file may name any record here: a row without a key does only if it could not be read.
         const sent = memberOf(record, member)

@@ -1,3 +1,4 @@
+import { Predicate } from "effect"
 import { type Json, memberOf } from "../../domain/schema/Json.ts"
 import type { Entry } from "../../domain/changes/Event.ts"
 import { differing, type Leaf } from "../../domain/changes/Leaves.ts"
@@ -40,8 +41,9 @@ export const setOf = (operation: DecodedOperation, member: string) => {
 
 /** The issues of an error of a single write. */
 export const issuesOf = (error: object): ReadonlyArray<Issue> => {
-  const { _tag, issues, message } = error as { _tag: string; message: string; issues?: ReadonlyArray<Issue> }
-  return issues ?? [{ in: "body", path: "", code: _tag, message }]
+  if (Predicate.hasProperty(error, "issues") && Array.isArray(error.issues)) return error.issues
+  const [code, message] = [memberOf(error, "_tag"), memberOf(error, "message")]
+  return [{ in: "body", path: "", code: String(code), message: String(message) }]
 }
 
 const inRow = (path: string, code: string, message: string): Issue => ({ in: "body", path, code, message })

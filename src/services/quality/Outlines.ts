@@ -19,11 +19,14 @@ const codes =
 
 type Point = readonly [longitude: number, latitude: number]
 
+/** The numbers of the arcs of a ring. */
+type ArcsOfRing = ReadonlyArray<number>
+
 interface Geometry {
   readonly type: string
   readonly id?: string
-  /** Of a polygon its rings, of several polygons the rings of each; a ring is a list of arcs. */
-  readonly arcs?: ReadonlyArray<ReadonlyArray<number>> | ReadonlyArray<ReadonlyArray<ReadonlyArray<number>>>
+  /** Of a polygon its rings, of several polygons the rings of each. */
+  readonly arcs?: ReadonlyArray<ArcsOfRing | ReadonlyArray<ArcsOfRing>>
 }
 
 /** TopoJSON: each arc has its first point and then differences, in whole numbers. */
@@ -55,10 +58,12 @@ const ringOf = (points: ReadonlyArray<Point>): Ring => {
   }
 }
 
+const isRing = (part: ArcsOfRing | ReadonlyArray<ArcsOfRing>): part is ArcsOfRing => typeof part[0] === "number"
+
 const load = (): ReadonlyMap<string, Outline> => {
-  const { arcs, objects, transform } = JSON.parse(
+  const { arcs, objects, transform }: Topology = JSON.parse(
     readFileSync(new URL(import.meta.resolve("world-atlas/countries-50m.json")), "utf8")
-  ) as Topology
+  )
   const [scale, translate] = [transform.scale, transform.translate]
   const lines = arcs.map((arc) => {
     let [x, y] = [0, 0]
@@ -72,9 +77,7 @@ const load = (): ReadonlyMap<string, Outline> => {
   const byNumber = new Map<string, Array<Ring>>()
   for (const { arcs = [], id } of objects.countries.geometries) {
     if (id === undefined) continue
-    const rings = (arcs as ReadonlyArray<ReadonlyArray<unknown>>).flatMap((part) =>
-      Array.isArray(part[0]) ? (part as ReadonlyArray<ReadonlyArray<number>>) : [part as ReadonlyArray<number>]
-    )
+    const rings = arcs.flatMap((part) => (isRing(part) ? [part] : part))
     const outline = rings.map((ring) => ringOf(ring.flatMap(lineOf)))
     byNumber.set(id, [...(byNumber.get(id) ?? []), ...outline])
   }

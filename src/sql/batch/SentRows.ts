@@ -53,7 +53,7 @@ export const make = (
   const lists = columns.map((column) =>
     records.map(({ values }) => {
       const value = storedAs(column, values[column.member])
-      return column.kind === "list" ? arrayText(value as ReadonlyArray<string>) : value
+      return column.kind === "list" && Array.isArray(value) ? arrayText(value) : value
     })
   )
   const sent = [{ alias: sql.literal("uuid"), kind: "uuid" as const }, ...columns]

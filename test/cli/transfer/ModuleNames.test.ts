@@ -18,7 +18,7 @@ describe("names in product modules", () => {
         named.add(`${kind} ${reference}`)
         return reference
       })
-      const found = referencesIn(module, complete(module, settings as never, fill).settings)
+      const found = referencesIn(module, complete(module, settings, fill).settings)
       const references = [...found].flatMap(([kind, ids]) => [...ids].map((id) => `${kind} ${id}`))
       assert.includeMembers(
         [...named],

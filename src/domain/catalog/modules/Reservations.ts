@@ -62,11 +62,11 @@ export const ReservationsModule = Module.make(
       "notInOrder",
       "maxAdvance must not be less than leadTime"
     ),
-    ...(["availability", "blackouts"] as const).flatMap((member) =>
-      (settings[member] as ReadonlyArray<{ readonly from: string; readonly until: string }>).flatMap(
-        ({ from, until }, index) =>
-          unless(inOrder(from, until, true), `${member}.${index}.until`, "notInOrder", "until must be after from")
+    ...(["availability", "blackouts"] as const).flatMap((member) => {
+      const periods: ReadonlyArray<{ readonly from: string; readonly until: string }> = settings[member]
+      return periods.flatMap(({ from, until }, index) =>
+        unless(inOrder(from, until, true), `${member}.${index}.until`, "notInOrder", "until must be after from")
       )
-    )
+    })
   ]
 )

@@ -115,10 +115,9 @@ const make = Effect.gen(function* () {
           users.change(uuid, change, precondition)
       },
       writes: Effect.succeed(users),
-      demands: (operation) => {
-        const role = valueOf(operation, "role") as User["role"] | undefined
-        return [permissionForRole(role, operation.op === "create" ? defaultRole : undefined)]
-      }
+      demands: (operation) => [
+        permissionForRole(valueOf(operation, "role"), operation.op === "create" ? defaultRole : undefined)
+      ]
     }),
     groups: prepared({
       entity: "groups",

@@ -6,6 +6,6 @@ import { Settings } from "../../../settings/Config.ts"
 export const make = Effect.map(
   Settings,
   ({ GUARD_USER_ROLES: guardsRoles }) =>
-    (role: User["role"] | undefined, current?: User["role"]) =>
+    (role: unknown, current?: User["role"]) =>
       guardsRoles && role !== undefined && role !== current ? ("update:user-roles" as const) : undefined
 )

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { Json } from "../../../domain/schema/Json.ts"
+import { type Json, objectOf } from "../../../domain/schema/Json.ts"
 import { ModuleName } from "../../../domain/catalog/ModuleName.ts"
 import { Product, ProductNotFoundError } from "../../../domain/catalog/Product.ts"
 import { type AnyModule, moduleOf } from "../../../domain/catalog/ProductModule.ts"
@@ -28,7 +28,7 @@ const modulesOf = ({ state }: Target): ReadonlyArray<Module> =>
   ModuleName.literals.flatMap((name) => {
     const held = state[`modules.${name}`]
     if (held === undefined || held === null) return []
-    const { lastCall, ...settings } = held as Json
+    const { lastCall, ...settings } = objectOf(held)
     return [{ name, settings, lastCall }]
   })
 
@@ -41,8 +41,8 @@ const withoutLost = (module: AnyModule, settings: Json, lookup: Lookup) => {
       lost.push(kind)
       return undefined
     }
-  }) as Json
-  return { kept, lost }
+  })
+  return { kept: objectOf(kept), lost }
 }
 
 /** The products and their modules. */
