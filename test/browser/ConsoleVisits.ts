@@ -75,6 +75,9 @@ export const visit = async (
   return { context: page.context(), page, problems, leave }
 }
 
+/** Shows another screen as a link to it does, for less work than to load the console again; notices and what was read stay. */
+export const show = (page: Page, path: string) => page.evaluate(`history.pushState(null, "", "/console${path}")`)
+
 /** Rejects the requests of a page to an address. The client does not repeat them. */
 export const reject = (page: Page, address: RegExp) =>
   page.route(address, (route) =>
