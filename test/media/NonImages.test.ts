@@ -1,9 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import sharp from "sharp"
 import { NotRenderableError } from "../../src/media/Renderer.ts"
 import { memoryOf } from "../support/Services.ts"
-import { blackPng, noise, pdf, quarters, nonImages, svg } from "../support/MediaFixtures.ts"
+import { blackPng, largeAvif, noise, pdf, quarters, nonImages, svg } from "../support/MediaFixtures.ts"
 import { assertImages, decoders, isAlive, preview, render, rendererLayer } from "./Rendering.ts"
 import { atBest } from "../support/Until.ts"
 
@@ -42,7 +41,7 @@ layer(rendererLayer(), { excludeTestServices: true })("files that do not match t
 
   it.effect("a truncated picture is rejected", () =>
     Effect.gen(function* () {
-      const photo = noise(800, 600)
+      const photo = noise(400, 300)
       const whole = [
         [photo.clone().jpeg(), "image/jpeg"],
         [photo.clone().png(), "image/png"],
@@ -74,13 +73,12 @@ const peakDuring = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   })
 
 layer(rendererLayer(), { excludeTestServices: true })("decompression bombs", (it) => {
+  const inside = blackPng({ width: 30_000, height: 30_000, bits: 1 })
+
   it.effect("900 million pixels in 109 kB and 4 billion pixels in 69 bytes are rejected within a second", () =>
     Effect.gen(function* () {
-      const bombs = [
-        blackPng({ width: 30_000, height: 30_000, bits: 1 }),
-        blackPng({ width: 65_535, height: 65_535, bytes: 50 })
-      ]
-      assert.isBelow(bombs[0]!.length, 120_000)
+      const bombs = [inside, blackPng({ width: 65_535, height: 65_535, bytes: 50 })]
+      assert.isBelow(inside.length, 120_000)
       yield* render(quarters(10, 10).png(), "image/png")
       for (const bomb of bombs) {
         yield* atBest(
@@ -94,7 +92,6 @@ layer(rendererLayer(), { excludeTestServices: true })("decompression bombs", (it
     })
   )
 
-  const inside = blackPng({ width: 30_000, height: 30_000, bits: 1 })
   const flat = "<< /Type /XObject /Subtype /Image /Width 20000 /Height 20000 /ColorSpace /DeviceRGB /BitsPerComponent 8"
   const form = (to: number) =>
     `<< /Type /XObject /Subtype /Form /BBox [0 0 600 400] /Resources << /XObject << /Im ${to} 0 R >> >> /Length 70 >>\n` +
@@ -104,10 +101,7 @@ layer(rendererLayer(), { excludeTestServices: true })("decompression bombs", (it
       () => blackPng({ width: 10_000, height: 9900, channels: 4, interlaced: true, bytes: 397_000_000 }),
       "image/png"
     ],
-    "a picture that its decoder buffers several times": [
-      () => sharp({ create: { width: 8000, height: 6000, channels: 3, background: "#f00" } }).avif({ effort: 0 }),
-      "image/avif"
-    ],
+    "a picture that its decoder buffers several times": [largeAvif, "image/avif"],
     "a drawing whose picture has 900 million pixels": [
       () => svg(`<image width="9" height="9" href="data:image/png;base64,${inside.toString("base64")}"/>`),
       "image/svg+xml"

@@ -1,5 +1,5 @@
 import sharp from "sharp"
-import { crc32, deflateSync } from "node:zlib"
+import { constants, crc32, deflateRawSync, gunzipSync } from "node:zlib"
 
 /** A picture whose quarters are red, green, blue and white, clockwise from the top left. */
 export const quarters = (width = 1600, height = 1200) => {
@@ -33,6 +33,19 @@ const chunk = (type: string, data: Uint8Array) => {
   return Buffer.concat([head, content, tail])
 }
 
+/** Zeros in the format of zlib: one block again and again, because to compress them all takes a second for 400 MB. */
+const deflatedZeros = (length: number) => {
+  const size = 4 * 1024 * 1024
+  const block = deflateRawSync(Buffer.alloc(size), { finishFlush: constants.Z_FULL_FLUSH })
+  const rest = deflateRawSync(Buffer.alloc(length % size))
+  // The sums of Adler-32: first of the sums after each byte, then of the bytes, both from 1.
+  const checksum = Buffer.alloc(4)
+  checksum.writeUInt16BE(length % 65_521, 0)
+  checksum.writeUInt16BE(1, 2)
+  const blocks = Array.from({ length: Math.floor(length / size) }, () => block)
+  return Buffer.concat([Buffer.from([0x78, 0x9c]), ...blocks, rest, checksum])
+}
+
 interface Png {
   readonly width: number
   readonly height: number
@@ -53,10 +66,25 @@ export const blackPng = ({ bits = 8, bytes, channels = 1, height, interlaced = f
   return Buffer.concat([
     Buffer.from("\x89PNG\r\n\x1a\n", "latin1"),
     chunk("IHDR", header),
-    chunk("IDAT", deflateSync(Buffer.alloc(bytes ?? row * height))),
+    chunk("IDAT", deflatedZeros(bytes ?? row * height)),
     chunk("IEND", Buffer.alloc(0))
   ])
 }
+
+/** A red AVIF of 8,000 by 6,000 pixels, which take a second and a half to encode; the bytes of sharp with effort 0, compressed. */
+export const largeAvif = () =>
+  gunzipSync(
+    Buffer.from(
+      "H4sIAAAAAAACA2NgYJBJK6ksSCzLTGNgYGDIzUwzBLFzMxNB/Gu5qSWJDBCgmJGSUwRlMxRkJpcwoAGlzJz8ZBDDxYGBkYERLPYLSjMwGzEwMC" +
+        "hnZuaBrQGLimbmpaUyQXmJZQaGICZfQWZJLlxJWGZBUQEDA4NFZkFyPgMDA09imaFzoz1Yk0hmcUEqxHB5BwYGcZA6gYLMikywdRwcHAwMDGKZ" +
+        "Bbkw9zMyMDI3MjEzMDBb5aYklggxcHHZf7arL/s2QeBCptFCNmGhlmOc7fMqnzU5MDCEnz/jqrSP26Y5aNWn1dq/pzIVHWWPnnC/Jnzuxj6LAy" +
+        "tdt17506qsM7Oq1kjoWviMWdmRxlt9t87mvPf+l2orf1ruxUXv8l+qrdun8LwxkXXF4zttLpKCx2WtFr/kjjx/Jihu4pw+2YztMiX6J6YGMD+W" +
+        "DDBNcbL96i+iv+b2O+92U//gsNJPYptnGjsxlT/oivj3LPmkjGO8wvK7v6PCg0W7Qx5vVwmZ/vS04wWeSs92Bc6f9lFi17e5Czwg02itXX0dcw" +
+        "sWSly5vdj1zv1LvrE1jueZDnEHHt/J02Gk3GdV6n5JbNTVaK6upImrrS0mBn/Z8+3Hmvkq8/+154Ql5a/ctmbrm4vdZ/p6YjldeLP/6DY/oImn" +
+        "HgSltd9cGv1hlrppghIbX8nDUy+X+OqJyR9R/7ly0gWXSY7JLjsAIv5/NCwEAAA=",
+      "base64"
+    )
+  )
 
 export const svg = (content: string, attributes = 'width="400" height="300"', prolog = "") =>
   Buffer.from(
