@@ -144,7 +144,7 @@ layer(rendererLayer(), { excludeTestServices: true })("rendering of drawings (SV
       const copies = svg(`<g id="g0"><path d="M0 0H9V9Z"/></g>${uses.join("")}`)
       const error = yield* Effect.flip(render(copies, "image/svg+xml"))
       assert.isTrue(error instanceof NotRenderableError || error instanceof RenderFailedError, String(error))
-    })
+    }).pipe(Effect.provide(rendererLayer({ timeLimit: "1 second" })))
   )
 
   it.effect("an SVG with a large canvas is rendered at the image size", () =>
