@@ -67,10 +67,18 @@ const samples = async () => {
   ] as const
 }
 
-const wanted = [
+const wantedOfPictures = [
   { size: "preview", format: "webp" },
   { size: "thumbnail", format: "jpeg" }
 ] as const
+
+/** Drawings and pages are as large as their image is, so that previews of them would take a third of a second each. */
+const wantedOfVectors = [
+  { size: "thumbnail", format: "webp" },
+  { size: "thumbnail", format: "jpeg" }
+] as const
+
+const vectors = new Set(["image/svg+xml", "application/pdf"])
 
 const seed = 2026
 
@@ -81,6 +89,7 @@ describe("rendering of damaged files", () => {
       for (const [index, [bytes, type]] of (yield* Effect.promise(samples)).entries()) {
         // Its own numbers for each, so that the videos, which need an ffmpeg, change nothing for the others.
         const random = randomOf(seed + index)
+        const wanted = vectors.has(type) ? wantedOfVectors : wantedOfPictures
         for (let round = 0; round < 20; round++) {
           const result = yield* Effect.result(render(damaged(bytes, random), type, wanted))
           if (result._tag === "Success") {
