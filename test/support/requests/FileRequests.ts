@@ -45,7 +45,15 @@ export const download = Effect.fnUntraced(function* (
   const { fetch } = yield* TestServer
   const response = yield* Effect.promise(() => fetch(url, { method, headers }))
   const bytes = new Uint8Array(yield* Effect.promise(() => response.arrayBuffer()))
-  return { status: response.status, headers: response.headers, bytes, text: new TextDecoder().decode(bytes) }
+  return {
+    status: response.status,
+    headers: response.headers,
+    bytes,
+    // Only where it is asked for: to decode megabytes that are no text takes longer than to receive them.
+    get text() {
+      return new TextDecoder().decode(bytes)
+    }
+  }
 })
 
 /** Requests the URL of a thumbnail until it is answered with the thumbnail, or with an icon that is not replaced later. */
