@@ -9,6 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import type { ListedPart } from "../../src/storage/PartList.ts"
 import { type MultipartUpload, Storage } from "../../src/storage/Storage.ts"
+import { compileCache } from "../support/Process.ts"
 import { filesBelow, temporaryFolder } from "../support/storage/Folder.ts"
 import { contentOfPart, partsOfKilled } from "./KilledUploads.ts"
 import { assertSame, contentOf, newKey, send, uploaded } from "../support/storage/Parts.ts"
@@ -27,6 +28,7 @@ const killed = (root: string, milliseconds: number) =>
       new Promise<ReadonlyArray<Printed>>((resolve) => {
         const script = fileURLToPath(new URL("joiner.ts", import.meta.url))
         const child = spawn(process.execPath, [script, root], {
+          env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
           stdio: ["ignore", "pipe", "inherit"],
           timeout: 60_000,
           killSignal: "SIGKILL"

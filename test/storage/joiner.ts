@@ -1,8 +1,12 @@
 import { Console, Effect, Layer, Redacted, Stream } from "effect"
+import { flushCompileCache } from "node:module"
 import { FileParts } from "../../src/storage/FileParts.ts"
 import * as FileStorage from "../../src/storage/FileStorage.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import { contentOfPart, partsOfKilled } from "./KilledUploads.ts"
+
+// The process is killed, so that it would never write what it has compiled, and the next one would compile it again.
+flushCompileCache()
 
 /** A process that sends parts and joins them until it is killed; it prints each upload before it completes it. */
 const [root = ""] = process.argv.slice(2)
