@@ -1,11 +1,12 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { readFileSync } from "node:fs"
 import { migrateTo } from "../../src/sql/Migrations.ts"
 import { breakingChanges, type Shape, shapeQuery } from "../support/contract/SchemaChanges.ts"
-import { clientOf, empty } from "../support/cli/Backups.ts"
+import { clientOf, current, empty } from "../support/cli/Backups.ts"
+import * as Postgres from "../support/Postgres.ts"
 import * as TestServer from "../support/TestServer.ts"
 
 /** The last migration of the latest release, which `npm run release` writes. */
@@ -44,7 +45,7 @@ const harmless = [
   "create index more on groups (name)"
 ] as const
 
-layer(TestServer.layer(), { excludeTestServices: true })("upgrades", (it) => {
+layer(Postgres.sql.pipe(Layer.provideMerge(TestServer.settings())), { excludeTestServices: true })("upgrades", (it) => {
   const rolledBack = (statement: string) =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -74,9 +75,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("upgrades", (it) => {
 
   it.effect("changes of the tables that fail the released version are reported, and others are not", () =>
     Effect.gen(function* () {
-      const client = clientOf(yield* empty)
       yield* Effect.gen(function* () {
-        yield* migrateTo()
         for (const [statement, expected] of planted) {
           const found = yield* rolledBack(statement)
           assert.isTrue(
@@ -85,7 +84,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("upgrades", (it) => {
           )
         }
         for (const statement of harmless) assert.deepStrictEqual(yield* rolledBack(statement), [], statement)
-      }).pipe(Effect.provide(client))
+      }).pipe(Effect.provide(clientOf(yield* current)))
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 })
