@@ -5,7 +5,7 @@ import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
 import * as EmbeddedPostgres from "../../src/postgres/EmbeddedPostgres.ts"
-import { copyDatabase, dataFolder } from "../support/Process.ts"
+import { compileCache, copyDatabase, dataFolder } from "../support/Process.ts"
 import {
   test,
   isRoot,
@@ -39,10 +39,32 @@ const ownerOf = Effect.fnUntraced(function* (dataDir: string) {
 
 /** The folder of a data directory with a row, for all tests that begin with one. */
 const written = dataFolder()
-beforeAll(() => {
+
+/** Three starts at once on an empty path, a query, and what the last stop leaves. */
+const firstStarts = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const dataDir = yield* emptyPath
+  const start = EmbeddedPostgres.start({ dataDir })
+  const begun = yield* Effect.gen(function* () {
+    const servers = yield* Effect.all([start, start, start], { concurrency: "unbounded" })
+    const server = servers.find(({ attached }) => !attached)!
+    const { mode } = yield* fs.stat(path.dirname(server.socket))
+    return { servers, server, mode, rows: yield* query(server, "select 1 as one") }
+  }).pipe(Effect.scoped)
+  return { ...begun, names: yield* fs.readDirectory(path.dirname(dataDir)) }
+}).pipe(Effect.scoped)
+let first: Effect.Success<typeof firstStarts>
+
+beforeAll(async () => {
   const dataDir = join(written.folder, "postgres")
   copyDatabase(dataDir)
-  return Effect.runPromise(Effect.provide(session(dataDir, write), NodeServices.layer))
+  const [found] = await Effect.runPromise(
+    Effect.all([firstStarts, session(dataDir, write)], { concurrency: "unbounded" }).pipe(
+      Effect.provide(NodeServices.layer)
+    )
+  )
+  first = found
 })
 afterAll(written.remove)
 
@@ -57,29 +79,18 @@ describe.concurrent("EmbeddedPostgres", () => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
-      const dataDir = yield* emptyPath
-      const server = yield* session(
-        dataDir,
-        Effect.fnUntraced(function* (server) {
-          assert.isFalse(server.attached)
-          assert.deepStrictEqual(yield* query(server, "select 1 as one"), [{ one: 1 }])
-          assert.strictEqual((yield* fs.stat(path.dirname(server.socket))).mode & 0o777, 0o700)
-          return server
-        })
-      )
+      const { mode, names, rows, server } = first
+      assert.deepStrictEqual(rows, [{ one: 1 }])
+      assert.strictEqual(mode & 0o777, 0o700)
       assert.isFalse(yield* fs.exists(path.dirname(server.socket)))
       assert.isFalse(yield* isAlive(server.pid))
-      assert.deepStrictEqual(yield* fs.readDirectory(path.dirname(dataDir)), ["postgres"])
+      assert.deepStrictEqual(names, ["postgres"])
     })
   )
 
   test(
     "keeps written rows across a restart",
-    Effect.gen(function* () {
-      const dataDir = yield* usedPath
-      yield* session(dataDir, write)
-      yield* session(dataDir, assertKept)
-    })
+    Effect.flatMap(writtenPath, (dataDir) => session(dataDir, assertKept))
   )
 
   test(
@@ -129,10 +140,8 @@ describe.concurrent("EmbeddedPostgres", () => {
 
   test(
     "concurrent starts in one process share one server",
-    Effect.gen(function* () {
-      const dataDir = yield* emptyPath
-      const start = EmbeddedPostgres.start({ dataDir })
-      const servers = yield* Effect.all([start, start, start], { concurrency: "unbounded" })
+    Effect.sync(() => {
+      const { servers } = first
       assert.strictEqual(new Set(servers.map(({ pid }) => pid)).size, 1)
       assert.sameMembers(
         servers.map(({ attached }) => attached),
@@ -256,7 +265,10 @@ describe.concurrent("EmbeddedPostgres", () => {
       yield* Fiber.interrupt(starting)
       assert.deepStrictEqual(yield* names, [])
       const killed = yield* child(() =>
-        spawn(process.execPath, [`${import.meta.dirname}/owner.ts`, dataDir], { stdio: "ignore" })
+        spawn(process.execPath, [`${import.meta.dirname}/owner.ts`, dataDir], {
+          env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
+          stdio: "ignore"
+        })
       )
       yield* initialising
       killed.kill("SIGKILL")
