@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll } from "vitest"
+import { afterAll, beforeAll } from "vitest"
 import * as Process from "../support/Process.ts"
 import * as Command from "../support/cli/Command.ts"
 
@@ -15,13 +15,32 @@ const linesOf = (service: Process.Service) =>
     .filter((line) => line !== "")
 
 describe("the first start", () => {
-  it("reads .env in the working directory below the environment, empty variables included, and reports variables that look like misspelt settings", async () => {
-    const DATA_DIR = join(folder, "env-file")
+  const DATA_DIR = join(folder, "first")
+  let service: Process.Service
+  beforeAll(async () => {
     writeFileSync(
       join(folder, ".env"),
       "PUBLIC_URL=http://from-file.example\nPORT=99999\nCDN_URL=wrong\nS3_BUCKETT=files\n"
     )
-    await using service = await Process.start({ DATA_DIR, CDN_URL: "" }, [], { cwd: folder })
+    service = await Process.start({ DATA_DIR, CDN_URL: "" }, [], { cwd: folder })
+  })
+  afterAll(() => service.stop())
+
+  it("prints the first key on a line of its own and keeps it in a file that only its owner reads", () => {
+    const key = Process.firstKey(service)
+    const file = join(DATA_DIR, "first-key")
+    const lines = linesOf(service)
+    assert.include(lines, `The first API key: ${key}`)
+    assert.isTrue(lines.some((line) => line.startsWith(`It is also in ${file}, `)))
+    assert.deepStrictEqual(
+      lines.filter((line) => line.startsWith("{") && line.includes(key)),
+      []
+    )
+    assert.strictEqual(readFileSync(file, "utf8"), `${key}\n`)
+    assert.strictEqual((statSync(file).mode & 0o777).toString(8), "600")
+  })
+
+  it("reads .env in the working directory below the environment, empty variables included, and reports variables that look like misspelt settings", async () => {
     assert.strictEqual(service.url, "http://from-file.example")
     assert.include(service.output(), "S3_BUCKETT is not a setting; did you mean S3_BUCKET?")
     assert.strictEqual(await service.stop(), 0)
@@ -34,25 +53,6 @@ describe("the first start", () => {
     assert.strictEqual(code, 0, err)
     assert.include(out, "First key")
     assert.include(err, `Installation: ${DATA_DIR}\n`)
-  })
-
-  it("prints the first key on a line of its own and keeps it in a file that only its owner reads", async () => {
-    const DATA_DIR = join(folder, "first-key")
-    mkdirSync(DATA_DIR)
-    Process.copyDatabase(join(DATA_DIR, "postgres"))
-    await using service = await Process.start({ DATA_DIR })
-    const key = Process.firstKey(service)
-    const file = join(DATA_DIR, "first-key")
-    const lines = linesOf(service)
-    assert.include(lines, `The first API key: ${key}`)
-    assert.isTrue(lines.some((line) => line.startsWith(`It is also in ${file}, `)))
-    assert.deepStrictEqual(
-      lines.filter((line) => line.startsWith("{") && line.includes(key)),
-      []
-    )
-    assert.strictEqual(readFileSync(file, "utf8"), `${key}\n`)
-    assert.strictEqual((statSync(file).mode & 0o777).toString(8), "600")
-    await service.stop()
   })
 
   it("fails on a data folder that cannot be created, and names DATA_DIR and the error of the operating system", async () => {
