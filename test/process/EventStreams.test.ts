@@ -1,5 +1,5 @@
 import { connect } from "node:net"
-import { assert, describe, it } from "vitest"
+import { afterAll, assert, describe, it } from "vitest"
 import { open } from "../support/changes/Streams.ts"
 import * as Running from "../support/proofs/Running.ts"
 import { promiseAtBest, until } from "../support/Until.ts"
@@ -23,11 +23,45 @@ const alter = ({ sql }: Running.Running, uuid: string, count: number) =>
     where uuid = ${uuid}`
 
 describe("streams of a process", () => {
-  it("end at once on SIGTERM, also one whose client reads nothing, and a waiting request is answered", () =>
+  let running: Running.Running | undefined
+  const end = async () => {
+    await running?.[Symbol.asyncDispose]()
+    running = undefined
+  }
+  afterAll(end)
+
+  /** Runs a test with the service of all tests, or with a new one after a failure. */
+  const attempt = (test: (service: Running.Running) => Promise<void>) =>
     promiseAtBest(async () => {
-      await using service = await Running.start({ DRAIN_SECONDS: "1" })
+      running ??= await Running.start({ DRAIN_SECONDS: "1" })
+      await test(running).catch(async (error) => {
+        await end()
+        throw error
+      })
+    })
+
+  it("the connection of a client that reads nothing is closed within 2 s after its key was revoked", () =>
+    attempt(async (service) => {
+      const { call, create, url } = service
+      const permissions = ["read:events", "read:locations"]
+      const { body } = await call("POST", "/v1/api-keys", { name: "Follower", permissions })
+      const location = await create("/v1/locations", { name: "Branch", identifier: "revoked" })
+      const socket = stalled(url, body.data.key)
+      await until("it follows", async () => (await followersOf(service)) === 1)
+      for (let count = 0; count < 26; count++) {
+        await alter(service, location, count)
+      }
+      const began = performance.now()
+      await call("DELETE", `/v1/api-keys/${body.data.uuid}`)
+      await until("it no longer follows", async () => (await followersOf(service)) === 0, 5)
+      assert.isBelow(performance.now() - began, 2000)
+      socket.destroy()
+    }))
+
+  it("end at once on SIGTERM, also one whose client reads nothing, and a waiting request is answered", () =>
+    attempt(async (service) => {
       const { call, create, key, url } = service
-      const location = await create("/v1/locations", { name: "Branch", identifier: "large" })
+      const location = await create("/v1/locations", { name: "Branch", identifier: "ended" })
       const socket = stalled(url, key)
       using stream = await open(`${url}/v1/events/stream?types=location.updated`, { authorization: key })
       await until("both follow", async () => (await followersOf(service)) === 2)
@@ -45,25 +79,6 @@ describe("streams of a process", () => {
       assert.isBelow(performance.now() - began, 1000)
       assert.strictEqual(await service.exited, 0)
       assert.isBelow(performance.now() - began, 6000)
-      socket.destroy()
-    }))
-
-  it("the connection of a client that reads nothing is closed within 2 s after its key was revoked", () =>
-    promiseAtBest(async () => {
-      await using service = await Running.start()
-      const { call, create, url } = service
-      const permissions = ["read:events", "read:locations"]
-      const { body } = await call("POST", "/v1/api-keys", { name: "Follower", permissions })
-      const location = await create("/v1/locations", { name: "Branch", identifier: "large" })
-      const socket = stalled(url, body.data.key)
-      await until("it follows", async () => (await followersOf(service)) === 1)
-      for (let count = 0; count < 26; count++) {
-        await alter(service, location, count)
-      }
-      const began = performance.now()
-      await call("DELETE", `/v1/api-keys/${body.data.uuid}`)
-      await until("it no longer follows", async () => (await followersOf(service)) === 0, 5)
-      assert.isBelow(performance.now() - began, 2000)
       socket.destroy()
     }))
 })
