@@ -190,12 +190,47 @@ describe("two nodes with one replica", () => {
     await replica.query("select pg_wal_replay_resume()")
     await until("the replica answers", async () => Replication.isOfReplica(await late.call("GET", path)))
   })
+
+  it("a write to a server that is no primary any more is 503 with Retry-After, and succeeds once there is one", async () => {
+    const { primary } = replication
+    const set = async (value: "on" | "off") => {
+      await primary.query(`alter system set default_transaction_read_only = ${value}`)
+      await primary.query("select pg_reload_conf()")
+    }
+    const create = () => first.call("POST", "/v1/groups", { name: "Utrecht" })
+    await primary.query("set default_transaction_read_only = off")
+    await set("on")
+    const rejected = await until("the setting has its effect", async () => {
+      const answer = await create()
+      return answer.status === 201 ? false : answer
+    })
+    assert.deepStrictEqual(
+      [rejected.status, rejected.body._tag, rejected.headers.get("retry-after")],
+      [503, "ServiceUnavailableError", "1"]
+    )
+    await set("off")
+    await until("writes succeed", async () => (await create()).status === 201)
+  })
 })
 
-describe("replicas", () => {
+describe("one node with one replica, behind a network", () => {
+  let gate: Awaited<ReturnType<typeof gateTo>>
+  let service: Service.Service
+  beforeAll(async () => {
+    gate = await gateTo(replication.primary.url)
+    service = await Service.start({
+      DATABASE_URL: gate.url,
+      DATABASE_REPLICA_URLS: replica.url,
+      REPLICA_MAX_LAG_SECONDS: "3"
+    })
+  })
+  afterAll(async () => {
+    // A service that stops waits for the primary.
+    await gate[Symbol.asyncDispose]()
+    await service[Symbol.asyncDispose]()
+  })
+
   it("a key reads its write whose answer was lost with the connection to the database, while the replica is behind", async () => {
-    await using gate = await gateTo(replication.primary.url)
-    await using service = await Service.start({ DATABASE_URL: gate.url, DATABASE_REPLICA_URLS: replica.url })
     const path = `/v1/locations/${await service.create("/v1/locations", { name: "Before", identifier: "B-11" })}`
     await until("the replica answers", async () => Replication.isOfReplica(await service.call("GET", path)))
     await replica.query("select pg_wal_replay_pause()")
@@ -205,27 +240,7 @@ describe("replicas", () => {
     assert.deepStrictEqual([status, body.data.name], [503, "After"])
   })
 
-  it("the log has the cause for which a replica does not answer, and no password", async () => {
-    const url = new URL(replication.primary.url)
-    url.pathname = "/unknown"
-    url.password = "hunter2"
-    await using service = await replication.serving([{ ...replication.primary, url: url.href }])
-    await until("the replica is left out", () => service.output().includes("it does not answer"))
-    const line = service
-      .output()
-      .split("\n")
-      .find((one) => one.includes("it does not answer"))
-    assert.match(JSON.parse(line!).cause, /database "unknown" does not exist/)
-    assert.notInclude(service.output(), "hunter2")
-  })
-
   it("a replica that lacks the end of the log answers for as long as the primary is silent", async () => {
-    await using gate = await gateTo(replication.primary.url)
-    await using service = await Service.start({
-      DATABASE_URL: gate.url,
-      DATABASE_REPLICA_URLS: replica.url,
-      REPLICA_MAX_LAG_SECONDS: "3"
-    })
     const path = `/v1/locations/${await service.create("/v1/locations", { name: "Bakkerij 10", identifier: "B-10" })}`
     const ofReplica = async () => {
       const answer = await service.call("GET", path)
@@ -239,8 +254,22 @@ describe("replicas", () => {
     gate.hold()
     await sleep(4000)
     assert.isTrue(await ofReplica())
-    // A service that stops waits for the primary.
-    await gate[Symbol.asyncDispose]()
+  })
+})
+
+describe("replicas", () => {
+  it("the log has the cause for which a replica does not answer, and no password", async () => {
+    const url = new URL(replication.primary.url)
+    url.pathname = "/unknown"
+    url.password = "hunter2"
+    await using service = await replication.serving([{ ...replication.primary, url: url.href }])
+    await until("the replica is left out", () => service.output().includes("it does not answer"))
+    const line = service
+      .output()
+      .split("\n")
+      .find((one) => one.includes("it does not answer"))
+    assert.match(JSON.parse(line!).cause, /database "unknown" does not exist/)
+    assert.notInclude(service.output(), "hunter2")
   })
 
   it("a read in flight on a replica that is promoted while no primary answers is answered", () =>
@@ -281,27 +310,5 @@ describe("replicas", () => {
       assert.strictEqual(status, 200)
       assert.isBelow(millis, 1000)
     })
-  })
-
-  it("a write to a server that is no primary any more is 503 with Retry-After, and succeeds once there is one", async () => {
-    await using service = await replication.serving([])
-    const { primary } = replication
-    const set = async (value: "on" | "off") => {
-      await primary.query(`alter system set default_transaction_read_only = ${value}`)
-      await primary.query("select pg_reload_conf()")
-    }
-    const create = () => service.call("POST", "/v1/groups", { name: "Utrecht" })
-    await primary.query("set default_transaction_read_only = off")
-    await set("on")
-    const rejected = await until("the setting has its effect", async () => {
-      const answer = await create()
-      return answer.status === 201 ? false : answer
-    })
-    assert.deepStrictEqual(
-      [rejected.status, rejected.body._tag, rejected.headers.get("retry-after")],
-      [503, "ServiceUnavailableError", "1"]
-    )
-    await set("off")
-    await until("writes succeed", async () => (await create()).status === 201)
   })
 })
