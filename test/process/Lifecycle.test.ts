@@ -33,16 +33,25 @@ const statusOf = (port: number, headers: Readonly<Record<string, string>>) =>
     sent.end()
   })
 
+const others = ["1", "2"]
+
 describe("a service process from its start to its stop", () => {
   let service: Service.Service
   let statuses: Awaited<ReturnType<typeof knockUntil>>
+  let attached: ReadonlyArray<Service.Service>
+  /** What the others answered while the first one ran. */
+  let served: ReadonlyArray<number>
   beforeAll(async () => {
     const port = await Process.freePort()
     const starting = Service.start({ PORT: String(port) })
     statuses = await knockUntil(port, starting)
     service = await starting
+    attached = await Promise.all(others.map((WORKERS) => Service.start({ WORKERS }, { folder: service.folder })))
+    served = await Promise.all(attached.map(({ key, url }) => meOf(url, key)))
   })
-  afterAll(() => service[Symbol.asyncDispose]())
+  afterAll(async () => {
+    for (const one of [...attached, service]) await one[Symbol.asyncDispose]()
+  })
 
   it("requests that arrive during the start, with Expect: 100-continue too, are served as soon as the service is ready", () => {
     assert.deepStrictEqual(statuses, new Set([200]))
@@ -76,6 +85,25 @@ describe("a service process from its start to its stop", () => {
     assert.isBelow(performance.now() - answered, 10_000)
     silent.destroy()
   })
+
+  for (const [index, WORKERS] of others.entries()) {
+    it(`a service on the database of another one says so, and exits with 1 when that one ends, WORKERS=${WORKERS}`, async () => {
+      const other = attached[index]!
+      const belongs = `The database of ${service.folder} belongs to process ${service.pid}`
+      assert.include(other.output(), `${belongs}, and this service ends when that process does`)
+      assert.strictEqual(served[index], 200)
+      assert.strictEqual(await service.stop(), 0)
+      assert.strictEqual(await other.exited, 1)
+      assert.include(other.output(), `${belongs}, which has ended. Start again, or set DATABASE_URL.`)
+    })
+  }
+
+  it("a service that starts after that one has ended has the database to itself", async () => {
+    assert.deepStrictEqual(await Promise.all([service.stop(), ...attached.map(({ exited }) => exited)]), [0, 1, 1])
+    await using next = await Service.start({}, { folder: service.folder })
+    assert.notInclude(next.output(), "belongs to process")
+    assert.strictEqual(await next.stop(), 0)
+  })
 })
 
 describe("service process", () => {
@@ -99,7 +127,7 @@ describe("service process", () => {
     // The storage cannot use it, which comes out when the port is open.
     writeFileSync(join(own.folder, "files"), "")
     const running = Process.run({ DATA_DIR: own.folder, PORT: String(port) })
-    const statuses = await knockUntil(port, running, 5)
+    const statuses = await knockUntil(port, running, 20)
     // At its end the kernel has accepted connections that the process never sees.
     statuses.delete("ECONNRESET")
     assert.deepStrictEqual(statuses, new Set([503]))
@@ -128,23 +156,6 @@ describe("service process", () => {
     closeSync(output)
     own.remove()
   })
-
-  for (const WORKERS of ["1", "2"]) {
-    it(`a service on the database of another one says so, and exits with 1 when that one ends, WORKERS=${WORKERS}`, async () => {
-      await using owner = await Service.start()
-      await using other = await Service.start({ WORKERS }, { folder: owner.folder })
-      const belongs = `The database of ${owner.folder} belongs to process ${owner.pid}`
-      assert.include(other.output(), `${belongs}, and this service ends when that process does`)
-      assert.strictEqual(await meOf(other.url, other.key), 200)
-      assert.strictEqual(await owner.stop(), 0)
-      assert.strictEqual(await other.exited, 1)
-      assert.include(other.output(), `${belongs}, which has ended. Start again, or set DATABASE_URL.`)
-
-      await using next = await Service.start({}, { folder: owner.folder })
-      assert.notInclude(next.output(), "belongs to process")
-      assert.strictEqual(await next.stop(), 0)
-    })
-  }
 
   it("invalid settings are reported with the variable, the problem and a valid value, and the exit code is 1", async () => {
     const { code, output } = await Process.run({ DATA_DIR: folder, PORT: "70000", LOG_LEVEL: "loud" })
