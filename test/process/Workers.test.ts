@@ -1,14 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { once } from "node:events"
+import { readFileSync } from "node:fs"
 import { Agent, get, type IncomingMessage, request } from "node:http"
 import { createServer } from "node:net"
 import { availableParallelism } from "node:os"
+import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import postgres from "postgres"
 import { afterAll, beforeAll, onTestFinished } from "vitest"
 import * as ApiKeySecret from "../../src/domain/keys/ApiKeySecret.ts"
 import { socketOf } from "../support/proofs/Running.ts"
-import type { Session } from "../support/requests/UploadRequests.ts"
+import { mebibyte, type Session } from "../support/requests/UploadRequests.ts"
 import * as Process from "../support/Process.ts"
 
 const { folder, remove } = Process.migratedFolder()
@@ -18,6 +20,9 @@ const headers = { authorization: key, "content-type": "application/json" }
 const alone = { ...headers, connection: "close" }
 const settings = { DATA_DIR: folder, BOOTSTRAP_API_KEY: key }
 afterAll(remove)
+
+/** The pid of the parent of a process. */
+const parentOf = (pid: number) => Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1])
 
 /** The pid of the process that serves a request on a new connection; 0 if none does. */
 const answering = (url: string) =>
@@ -31,7 +36,7 @@ const answering = (url: string) =>
   })
 
 const everyAnswering = async (url: string) =>
-  [...new Set(await Promise.all(Array.from({ length: 40 }, () => answering(url))))].toSorted((a, b) => a - b)
+  [...new Set(await Promise.all(Array.from({ length: 16 }, () => answering(url))))].toSorted((a, b) => a - b)
 
 /** Waits until two workers run and both serve requests; returns their pids. */
 const bothAnswer = (service: Process.Service) =>
@@ -60,7 +65,8 @@ describe("two workers", () => {
       const response = await fetch(`${service.url}${path}`, { method, headers: alone, body: JSON.stringify(body) })
       return { status: response.status, body: (await response.json()) as { readonly data: Record<string, unknown> } }
     }
-    const bytes = new Uint8Array(11 * 1024 * 1024).map((_, index) => index % 251)
+    // One byte more than a part has.
+    const bytes = Buffer.alloc(8 * mebibyte + 1, "abcdefghijk")
     const begun = await call("POST", "/v1/uploads/init-multi-part", { fileName: "a.bin", fileSize: bytes.length })
     const session = begun.body.data as unknown as Session
     const parts = await Promise.all(
@@ -132,11 +138,41 @@ describe("two workers", () => {
   })
 })
 
-describe("workers", () => {
+describe("two workers with an embedded PostgreSQL", () => {
+  let service: Process.Service
+  beforeAll(async () => {
+    service = await Process.start({ ...settings, WORKERS: "2", DATABASE_POOL_SIZE: "120", DRAIN_SECONDS: "3" })
+  })
+  afterAll(() => service.process.kill("SIGKILL"))
+
+  it("the embedded PostgreSQL accepts the connections of all workers, and only its owner restarts it", async () => {
+    const options = readFileSync(join(folder, "postgres/postmaster.opts"), "utf8")
+    assert.isAtLeast(Number(/max_connections=(\d+)/.exec(options)?.[1]), 2 * 120 + 10)
+
+    const killed = Process.postmasterOf(folder)
+    const [orphan] = Process.childrenOf(killed, "checkpointer")
+    // It holds the shared memory of the killed server, so that no other server can start yet.
+    process.kill(orphan!, "SIGSTOP")
+    process.kill(killed, "SIGKILL")
+    const [worker] = Process.workersOf(service)
+    process.kill(worker!, "SIGKILL")
+    // By now the owner polls with long pauses, and another worker has started.
+    await sleep(4000)
+    process.kill(orphan!, "SIGKILL")
+    const status = () =>
+      // A request that a worker never answers must not hold up the ones after it.
+      fetch(`${service.url}/v1/locations`, { headers: alone, signal: AbortSignal.timeout(5000) }).then(
+        (response) => response.status,
+        () => 0
+      )
+    await Process.until("requests succeed again", async () => (await status()) === 200, 40)
+    assert.strictEqual(parentOf(parentOf(Process.postmasterOf(folder))), service.process.pid)
+    assert.notStrictEqual(Process.postmasterOf(folder), killed)
+    await Process.until("there are two workers again", () => Process.workersOf(service).length === 2)
+  })
+
   it("workers keep the port open for DRAIN_SECONDS and finish the requests that arrive until then", async () => {
-    const service = await Process.start({ ...settings, WORKERS: "2", DRAIN_SECONDS: "3" })
-    onTestFinished(() => void service.process.kill("SIGKILL"))
-    const workers = Process.workersOf(service)
+    const workers = await bothAnswer(service)
     service.process.kill("SIGTERM")
     const status = async (path: string) => (await fetch(`${service.url}${path}`, { headers: alone })).status
     await Process.until("readiness is withdrawn", async () => (await status("/readyz")) === 503)
@@ -159,28 +195,50 @@ describe("workers", () => {
     assert.strictEqual(await service.exited, 0)
     assert.deepStrictEqual(workers.filter(Process.isRunning), [])
   })
+})
 
+describe("workers", () => {
   it("WORKERS=0 starts one worker per core, and workers exit when their parent is killed", async () => {
     const service = await Process.start({ ...settings, WORKERS: "0" })
     const workers = Process.workersOf(service)
     assert.strictEqual(workers.length, availableParallelism())
     service.process.kill("SIGKILL")
     await Process.until("the workers have exited", () => !workers.some(Process.isRunning))
-    const again = await Process.start(settings)
-    assert.strictEqual((await fetch(`${again.url}/v1/me`, { headers })).status, 200)
-    again.process.kill("SIGTERM")
-    assert.strictEqual(await again.exited, 0)
   })
 
+  it("workers do not share the port with another program", async () => {
+    const other = createServer().listen(0, "127.0.0.1")
+    await once(other, "listening")
+    const address = other.address()
+    const port = typeof address === "object" && address !== null ? String(address.port) : ""
+    const { code, output } = await Process.run({ ...settings, WORKERS: "2", PORT: port })
+    other.close()
+    assert.strictEqual(code, 1)
+    assert.include(output, `Cannot listen`)
+    assert.include(output, port)
+  })
+})
+
+describe("workers that share a log and the limits of keys", () => {
+  const limit = 5
+  let service: Process.Service
+  // It starts where all processes of a service were killed.
+  beforeAll(async () => {
+    service = await Process.start({
+      ...settings,
+      WORKERS: "2",
+      RATE_LIMIT_PER_SECOND: String(limit),
+      LOG_LEVEL: "debug"
+    })
+  })
+  afterAll(() => service.process.kill("SIGKILL"))
+
   it("workers share the rate limit of a key", async () => {
-    const limit = 5
-    const service = await Process.start({ ...settings, WORKERS: "2", RATE_LIMIT_PER_SECOND: String(limit) })
-    onTestFinished(() => void service.process.kill("SIGKILL"))
     const status = async () => (await fetch(`${service.url}/v1/me`, { headers: alone })).status
     await bothAnswer(service)
     const began = performance.now()
     const statuses: Array<number> = []
-    for (; performance.now() - began < 3000; await sleep(100)) {
+    for (; performance.now() - began < 3000; await sleep(200)) {
       statuses.push(...(await Promise.all(Array.from({ length: 6 }, status))))
     }
     const max = limit * (1 + (performance.now() - began) / 1000)
@@ -188,16 +246,12 @@ describe("workers", () => {
     assert.isAtMost(count(200), max)
     assert.isAtLeast(count(200), limit * 2)
     assert.strictEqual(count(200) + count(429), statuses.length)
-    service.process.kill("SIGTERM")
-    assert.strictEqual(await service.exited, 0)
   })
 
   it("lines of the log of two workers are whole when their pipe is full, and none is lost at a stop", async () => {
-    const service = await Process.start({ ...settings, WORKERS: "2", LOG_LEVEL: "debug" })
-    onTestFinished(() => void service.process.kill("SIGKILL"))
     const output = service.process.stdout!
     const closed = once(output, "close")
-    const count = 300
+    const count = 200
     output.pause()
     for (let sent = 0; sent < count; sent += 20) {
       const some = Array.from({ length: 20 }, () => fetch(`${service.url}/${"x".repeat(2000)}`, { headers: alone }))
@@ -216,17 +270,5 @@ describe("workers", () => {
       messages.filter((message) => message.startsWith("GET /xxx")),
       count
     )
-  })
-
-  it("workers do not share the port with another program", async () => {
-    const other = createServer().listen(0, "127.0.0.1")
-    await once(other, "listening")
-    const address = other.address()
-    const port = typeof address === "object" && address !== null ? String(address.port) : ""
-    const { code, output } = await Process.run({ ...settings, WORKERS: "2", PORT: port })
-    other.close()
-    assert.strictEqual(code, 1)
-    assert.include(output, `Cannot listen`)
-    assert.include(output, port)
   })
 })
