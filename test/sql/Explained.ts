@@ -106,6 +106,7 @@ interface ListAsked {
   readonly sortOrder: "asc" | "desc"
   readonly limit: number
   readonly after: string
+  readonly fields?: ReadonlyArray<string>
 }
 
 /** Asserts that a page behind a cursor, after some records, reads no more entries of indexes with a name than it has. */
@@ -117,9 +118,9 @@ export const assertWalk = Effect.fnUntraced(function* <E, R>(
     rows,
     table,
     ...order
-  }: Omit<ListAsked, "after"> & { readonly rows: number; readonly table: string; readonly index: string }
+  }: Omit<ListAsked, "after" | "fields"> & { readonly rows: number; readonly table: string; readonly index: string }
 ) {
-  const before = rows === 0 ? undefined : yield* list({ ...order, limit: rows, after: "" })
+  const before = rows === 0 ? undefined : yield* list({ ...order, limit: rows, after: "", fields: ["uuid"] })
   const plan = yield* explained(list({ ...order, limit, after: before?.pagination.next ?? "" }), { run: true })
   assert.deepStrictEqual(nodes(plan).filter(isScanOf(table)), [])
   const walks = nodes(plan).filter(({ "Index Name": name = "" }) => name.startsWith(index) && name !== `${table}_pkey`)
