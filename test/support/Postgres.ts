@@ -17,11 +17,11 @@ const asAdmin = (statement: string) =>
     Effect.orDie
   )
 
-/** How a database is created with the tables of the service. */
-export const templated = () => {
+/** How a database is created with the tables of the service, or with all that another one has. */
+export const templated = (template = inject("postgres").template) => {
   // The server of the tests does not synchronise files, so copying them is faster than writing them through the log.
   const strategy = inject("postgres").url === undefined ? "strategy file_copy" : ""
-  return `template ${inject("postgres").template} ${strategy}`
+  return `template ${template} ${strategy}`
 }
 
 /** A database of this test file alone, dropped at its end. */
