@@ -145,10 +145,6 @@ describe("kill -9 during uploads", () => {
     const uploads: Array<Upload> = []
     const numbers = { next: 0 }
     await using service = await Service.start({}, { folder })
-    const working = Promise.allSettled(
-      Array.from({ length: inFlight }, () => uploadUntilKilled(service, uploads, numbers))
-    )
-    const completed = () => uploads.filter((upload) => upload.completed).length
     // Some are certainly half-way, whatever the state of the others.
     const { begin, put } = client(service)
     for (const number of [-3, -6, -9]) {
@@ -157,6 +153,10 @@ describe("kill -9 during uploads", () => {
       await put(upload, 1, upload.urls[0]!)
       await sendHalf(upload.urls[1]!)
     }
+    const working = Promise.allSettled(
+      Array.from({ length: inFlight }, () => uploadUntilKilled(service, uploads, numbers))
+    )
+    const completed = () => uploads.filter((upload) => upload.completed).length
     // Kill it during uploads, not before.
     await until("twelve uploads are complete", () => completed() >= 12)
     service.process.kill("SIGKILL")
