@@ -66,20 +66,25 @@ const maintained = new Set([
 /** Columns that background jobs set: the last use of keys, and the results of media processing. */
 const maintainedColumns = ["last_used_at", "processing", "width", "height", "duration", "rendered_at"]
 
-/** A statement that hashes the rows of all tables that requests write. */
+/**
+ * A statement that hashes the rows of all tables that requests write. Of a row, its place and the transaction that wrote it stand
+ * for its content, which takes long to hash; where a column is maintained, the others are hashed.
+ */
 const hashing = Effect.gen(function* () {
-  const tables = yield* execute<{ readonly name: string; readonly columns: string }>(`
-    select c.relname as name, string_agg(quote_ident(a.attname), ', ' order by a.attnum) as columns
-    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-    where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace and a.attname <> all ('{${maintainedColumns.join()}}')
+  const tables = yield* execute<{ readonly name: string; readonly columns: string; readonly isMaintained: boolean }>(`
+    select c.relname as name, bool_or(not requested) as "isMaintained",
+      string_agg(quote_ident(a.attname), ', ' order by a.attnum) filter (where requested) as columns
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped,
+      lateral (select a.attname <> all ('{${maintainedColumns.join()}}') as requested)
+    where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
     group by 1 order by 1`)
   const hashes = tables
     .filter(({ name }) => !maintained.has(name))
-    .map(
-      ({ columns, name }) =>
-        `select '${name} ' || count(*) || ' ' || coalesce(sum(hashtextextended(row(${columns})::text, 0)), 0) as hash from "${name}"`
-    )
-  return hashes.join(" union all ")
+    .map(({ columns, isMaintained, name }) => {
+      const row = isMaintained ? `row(${columns})::text` : "ctid::text || xmin"
+      return `select '${name} ' || count(*) || ' ' || coalesce(sum(hashtextextended(${row}, 0)), 0) as hash from "${name}"`
+    })
+  return `select string_agg(hash, ',' order by hash) as hashes from (${hashes.join(" union all ")})`
 })
 
 /** That statement, by the pools of its database, whose tables stay as they are. */
@@ -91,8 +96,8 @@ export const databaseHash = Effect.gen(function* () {
   const statement = statements.get(pools) ?? (yield* hashing)
   statements.set(pools, statement)
   yield* execute("select waypost_seal_all()")
-  const rows = yield* execute<{ readonly hash: string }>(statement)
-  return rows.map(({ hash }) => hash).toSorted()
+  const [row] = yield* execute<{ readonly hashes: string }>(statement)
+  return row!.hashes.split(",")
 })
 
 /** A text that does not occur by chance. */
