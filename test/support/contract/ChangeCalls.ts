@@ -27,13 +27,17 @@ const foreign = `?after=${foreignCursor()}`
 
 /** A record whose creation is in its history. */
 const logged = ([record, resource]: (typeof records)[keyof typeof records]) =>
-  Effect.tap(record, (uuid) =>
-    eventually(
+  Effect.gen(function* () {
+    const { pooled } = yield* Sql
+    const uuid = yield* record
+    yield* pooled`select waypost_seal_all()`
+    yield* eventually(
       "the creation is in the history",
       send("GET", `/v1/${resource}/${uuid}/history`),
       ({ body }) => body.data.length > 0
     )
-  )
+    return uuid
+  })
 
 const webhook = { url: "http://127.0.0.1:4999", types: ["post.deleted"] }
 
