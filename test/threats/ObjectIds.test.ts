@@ -47,13 +47,19 @@ layer(TestServer.layer(), { excludeTestServices: true })("ids and members that a
           const bodies = yield* Effect.forEach(withUuid, ({ operation, prepared }) =>
             Effect.map(prepared, ({ body }) => ({ operation, body }))
           )
+          const keys = new Map<string, string>()
           const requests = yield* Effect.forEach(
             bodies,
-            Effect.fnUntraced(function* ({ body, operation }) {
-              const least = yield* key(permissionsOf(operation) as ReadonlyArray<Permission>)
-              const others = made.filter(([kind]) => kind !== kindOf(operation.path)).map(([, uuid]) => uuid)
-              const ids = [...others, ...unknownUuids].map((id, index) => (index % 2 === 0 ? id : id.toUpperCase()))
-              const asked = { [least]: ids, [fullKey]: ids.slice(-5) }
+            Effect.fnUntraced(function* ({ body, operation }, place) {
+              const permissions = permissionsOf(operation) as ReadonlyArray<Permission>
+              const least = keys.get(permissions.join()) ?? (yield* key(permissions))
+              keys.set(permissions.join(), least)
+              const foreign = made.filter(([kind]) => kind !== kindOf(operation.path))
+              // The kinds take turns, so that the operations of one kind get all of them; no operation is of files.
+              const others = foreign.filter(([kind], index) => kind === "files" || (index + place) % 3 === 0)
+              const uuids = [...others.map(([, uuid]) => uuid), ...unknownUuids]
+              const ids = uuids.map((id, index) => (index % 2 === 0 ? id : id.toUpperCase()))
+              const asked = { [least]: ids, [fullKey]: ids.slice(-4, -2) }
               return Object.entries(asked).flatMap(([key, ids]) => ids.map((uuid) => ({ operation, body, uuid, key })))
             })
           )
