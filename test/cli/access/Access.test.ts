@@ -1,20 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { afterAll, beforeAll } from "vitest"
 import { waypost } from "../../support/cli/Command.ts"
-import * as Process from "../../support/Process.ts"
+import * as Served from "../../support/cli/Served.ts"
 
-const { folder, remove } = Process.migratedFolder()
-let service: Process.Service
+let service: Served.Served
 let env: Record<string, string>
 
 beforeAll(async () => {
-  service = await Process.start({ DATA_DIR: folder })
-  env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: Process.firstKey(service) }
+  service = await Served.start()
+  env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: service.key }
 })
-afterAll(async () => {
-  await service?.stop()
-  remove()
-})
+afterAll(() => service?.[Symbol.asyncDispose]())
 
 const run = async (...args: ReadonlyArray<string>) => {
   const { code, err, out } = await waypost(args, env)

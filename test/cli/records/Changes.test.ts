@@ -1,22 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import { once } from "node:events"
 import { afterAll, beforeAll } from "vitest"
-import * as Process from "../../support/Process.ts"
 import { start, waypost } from "../../support/cli/Command.ts"
+import * as Served from "../../support/cli/Served.ts"
 import { until } from "../../support/Until.ts"
 
-const { folder, remove } = Process.migratedFolder()
-let service: Process.Service
+let service: Served.Served
 let env: Record<string, string>
 
 beforeAll(async () => {
-  service = await Process.start({ DATA_DIR: folder })
-  env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: Process.firstKey(service) }
+  service = await Served.start()
+  env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: service.key }
 })
-afterAll(async () => {
-  await service?.stop()
-  remove()
-})
+afterAll(() => service?.[Symbol.asyncDispose]())
 
 const json = async (...args: ReadonlyArray<string>) => {
   const { code, err, out } = await waypost(args, env)

@@ -1,15 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { afterAll, beforeAll } from "vitest"
 import { waypost } from "../../support/cli/Command.ts"
-import * as Process from "../../support/Process.ts"
+import * as Served from "../../support/cli/Served.ts"
 
-const { folder, remove } = Process.migratedFolder()
-let service: Process.Service
+let service: Served.Served
 let env: Record<string, string>
 
 beforeAll(async () => {
-  service = await Process.start({ DATA_DIR: folder })
-  env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: Process.firstKey(service) }
+  service = await Served.start()
+  env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: service.key }
   for (const [identifier, latitude, longitude] of [
     ["UTRECHT", 52.0907, 5.1214],
     ["ZEIST", 52.0906, 5.2332],
@@ -25,10 +24,7 @@ beforeAll(async () => {
     assert.strictEqual(code, 0, err)
   }
 })
-afterAll(async () => {
-  await service?.stop()
-  remove()
-})
+afterAll(() => service?.[Symbol.asyncDispose]())
 
 describe("waypost near", () => {
   it("lists the locations within a radius, the nearest first, with their distances", async () => {

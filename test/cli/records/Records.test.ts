@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { spawnSync } from "node:child_process"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { closeSync, mkdirSync, openSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
@@ -7,19 +8,16 @@ import { operations } from "../../../src/api/Operations.ts"
 import * as Process from "../../support/Process.ts"
 import { callTo } from "../../support/Service.ts"
 import { launcher, start, waypost } from "../../support/cli/Command.ts"
+import * as Served from "../../support/cli/Served.ts"
 
-const { folder, remove } = Process.migratedFolder()
-let service: Process.Service
+let service: Served.Served
 let env: Record<string, string>
 
 beforeAll(async () => {
-  service = await Process.start({ DATA_DIR: folder })
-  env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: Process.firstKey(service), XDG_STATE_HOME: join(folder, "state") }
+  service = await Served.start()
+  env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: service.key, XDG_STATE_HOME: join(service.folder, "state") }
 })
-afterAll(async () => {
-  await service?.stop()
-  remove()
-})
+afterAll(() => service?.[Symbol.asyncDispose]())
 
 const succeeds = async (...args: ReadonlyArray<string>) => {
   const { code, err, out } = await waypost(args, env)
@@ -35,7 +33,7 @@ const fails = async (...args: ReadonlyArray<string>) => {
 
 describe("commands on records", () => {
   it("a record is created, shown, listed, changed and deleted by its identifier", async () => {
-    const file = join(folder, "location.json")
+    const file = join(service.folder, "location.json")
     writeFileSync(file, JSON.stringify({ name: "From the file", address: { city: "Utrecht", countryCode: "NL" } }))
     const members = ["name=De Hoek", "identifier=R-1", "address.zipcode=3511 AB", "postalCodes=3511;3512"]
     const numbers = ["coordinates.latitude=52.1", "coordinates.longitude=5.1"]
@@ -89,11 +87,13 @@ describe("commands on records", () => {
     assert.deepInclude(await closing.result, { code: 0, err: "" })
 
     const full = openSync("/dev/full", "w")
-    const { status, stderr } = spawnSync(process.execPath, [launcher, ...listing], {
+    const filling = spawn(process.execPath, [launcher, ...listing], {
       env: { ...process.env, ...env },
-      stdio: ["ignore", full, "pipe"],
-      encoding: "utf8"
+      stdio: ["ignore", full, "pipe"]
     })
+    let stderr = ""
+    filling.stderr!.on("data", (chunk) => (stderr += String(chunk)))
+    const [status] = await once(filling, "close")
     closeSync(full)
     assert.strictEqual(status, 1)
     assert.strictEqual(stderr, "Cannot write the output: ENOSPC: no space left on device, write\n")
@@ -105,7 +105,7 @@ describe("commands on records", () => {
   })
 
   it("a page of a list or a search says how many records there are, and names the export of those that have one", async () => {
-    const cakes = join(folder, "cakes")
+    const cakes = join(service.folder, "cakes")
     mkdirSync(cakes)
     for (const name of ["one", "two", "three"]) writeFileSync(join(cakes, `Taart ${name}.txt`), name)
     await succeeds("upload", cakes)
@@ -155,7 +155,7 @@ describe("commands on records", () => {
       await succeeds("update", "locations", "R-3", "--data", body)
     assert.notProperty((await json("get", "locations", "R-3")).contact ?? {}, "phone")
 
-    const file = join(folder, "latin.json")
+    const file = join(service.folder, "latin.json")
     writeFileSync(file, Buffer.from('{"name":"Café"}', "latin1"))
     assert.include(await fails("update", "locations", "R-3", "--data", `@${file}`), `${file} is not UTF-8`)
     writeFileSync(file, '\uFEFF{"name":"Café"}')
@@ -184,7 +184,7 @@ describe("commands on records", () => {
 describe("waypost status", () => {
   it("shows whether the service answers and what the key may do", async () => {
     const out = await succeeds("status")
-    assert.include(out, `Service  ${service.url}\nState    ready\nKey      "First key" (wp_`)
+    assert.include(out, `Service  ${service.url}\nState    ready\nKey      "Test" (wp_`)
     assert.deepInclude(await json("status", "--json"), { url: service.url, ready: true })
     assert.include((await waypost(["status"], { WAYPOST_URL: service.url })).out, "none; set WAYPOST_API_KEY")
     const wrong = await waypost(["status", "--key", "wp_wrong"], env)

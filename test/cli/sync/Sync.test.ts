@@ -3,23 +3,19 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import { waypost } from "../../support/cli/Command.ts"
-import * as Process from "../../support/Process.ts"
+import * as Served from "../../support/cli/Served.ts"
 
-const { folder, remove } = Process.migratedFolder()
-let service: Process.Service
+let service: Served.Served
 let env: Record<string, string>
 
 beforeAll(async () => {
-  service = await Process.start({ DATA_DIR: folder })
-  env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: Process.firstKey(service), DATA_DIR: folder }
+  service = await Served.start()
+  env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: service.key }
 })
-afterAll(async () => {
-  await service?.stop()
-  remove()
-})
+afterAll(() => service?.[Symbol.asyncDispose]())
 
 const sync = (resource: string, name: string, lines: ReadonlyArray<string>, ...flags: ReadonlyArray<string>) => {
-  const path = join(folder, name)
+  const path = join(service.folder, name)
   writeFileSync(path, `${lines.join("\n")}\n`)
   return waypost(["sync", resource, path, ...flags], env)
 }

@@ -3,17 +3,16 @@ import { Struct } from "effect"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
-import * as Process from "../../support/Process.ts"
 import { waypost } from "../../support/cli/Command.ts"
+import * as Served from "../../support/cli/Served.ts"
 
-const { folder, remove } = Process.migratedFolder()
-let service: Process.Service
+let service: Served.Served
 let env: Record<string, string>
 
 type Json = Record<string, unknown>
 
 const file = (name: string, rows: ReadonlyArray<unknown>) => {
-  const path = join(folder, name)
+  const path = join(service.folder, name)
   writeFileSync(path, JSON.stringify(rows))
   return path
 }
@@ -25,7 +24,7 @@ const imported = async (rows: ReadonlyArray<unknown>, resource = "posts") => {
   return { code, err, out, refused: readFileSync(reasons, "utf8") }
 }
 const exported = async () => {
-  const path = join(folder, "export.json")
+  const path = join(service.folder, "export.json")
   const { code, err } = await waypost(["export", "posts", path], env)
   assert.strictEqual(code, 0, err)
   const text = readFileSync(path, "utf8")
@@ -86,16 +85,13 @@ const rows = [
 ]
 
 beforeAll(async () => {
-  service = await Process.start({ DATA_DIR: folder })
-  env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: Process.firstKey(service), DATA_DIR: folder }
+  service = await Served.start()
+  env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: service.key }
   await imported([{ name: "Branch", identifier: "L-1" }], "locations")
   await imported([{ username: "anna", email: "anna@x.example", firstName: "Anna" }], "users")
   await imported([{ name: "North" }, { name: "South" }], "groups")
 })
-afterAll(async () => {
-  await service?.stop()
-  remove()
-})
+afterAll(() => service?.[Symbol.asyncDispose]())
 
 describe("waypost import and export of posts", () => {
   it("exported posts of every status can be imported into an empty service, with authors and audiences by name", async () => {
@@ -188,12 +184,12 @@ describe("waypost import and export of posts", () => {
   })
 
   it("a CSV export or import of posts fails because CSV cannot hold translations, and writes no file", async () => {
-    const path = join(folder, "posts.csv")
+    const path = join(service.folder, "posts.csv")
     const written = await waypost(["export", "posts", path], env)
     assert.strictEqual(written.code, 1)
     assert.include(written.err, "CSV file cannot hold the translations of posts; use json or ndjson")
     assert.deepStrictEqual(
-      readdirSync(folder).filter((name) => name.startsWith("posts.csv")),
+      readdirSync(service.folder).filter((name) => name.startsWith("posts.csv")),
       []
     )
     writeFileSync(path, "slug,type\na,news\n")

@@ -3,16 +3,15 @@ import { Struct } from "effect"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
-import * as Process from "../../support/Process.ts"
 import { waypost } from "../../support/cli/Command.ts"
+import * as Served from "../../support/cli/Served.ts"
 import { parent, poster, variants } from "./ProductRows.ts"
 
-const { folder, remove } = Process.migratedFolder()
-let service: Process.Service
+let service: Served.Served
 let env: Record<string, string>
 
 const file = (name: string, rows: ReadonlyArray<unknown> | string) => {
-  const path = join(folder, name)
+  const path = join(service.folder, name)
   writeFileSync(path, typeof rows === "string" ? rows : rows.map((row) => JSON.stringify(row)).join("\n"))
   return path
 }
@@ -37,7 +36,7 @@ const imported = async (path: string) => {
   return { code, err, out, refused }
 }
 const exported = async (name: string) => {
-  const path = join(folder, name)
+  const path = join(service.folder, name)
   const { code, err } = await waypost(["export", "products", path], env)
   assert.strictEqual(code, 0, err)
   return { path, text: readFileSync(path, "utf8") }
@@ -63,18 +62,15 @@ const rowsOf = (text: string) =>
     .map(portable)
 
 beforeAll(async () => {
-  service = await Process.start({ DATA_DIR: folder })
-  env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: Process.firstKey(service), DATA_DIR: folder }
+  service = await Served.start()
+  env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: service.key }
   const locations = ["L-1", "L-2"].map((identifier) => ({ name: `Branch ${identifier}`, identifier }))
   await waypost(["import", "locations", file("locations.ndjson", locations)], env)
   const anna = { username: "anna", email: "anna@x.example", firstName: "Anna", lastName: "Smit" }
   await waypost(["import", "users", file("users.ndjson", [anna])], env)
   await waypost(["import", "groups", file("groups.ndjson", [{ name: "North" }, { name: "South" }])], env)
 })
-afterAll(async () => {
-  await service?.stop()
-  remove()
-})
+afterAll(() => service?.[Symbol.asyncDispose]())
 
 describe("waypost import and export of products", () => {
   it("an export has no uuids of other records, and importing it into an empty service gives the same export", async () => {

@@ -4,19 +4,19 @@ import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import * as Process from "../../support/Process.ts"
 import { start, waypost } from "../../support/cli/Command.ts"
+import * as Served from "../../support/cli/Served.ts"
 
-const { folder, remove } = Process.migratedFolder()
-let service: Process.Service
+let service: Served.Served
+let folder: string
 let env: Record<string, string>
 
 beforeAll(async () => {
-  service = await Process.start({ DATA_DIR: folder })
-  env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: Process.firstKey(service), DATA_DIR: folder }
+  service = await Served.start()
+  folder = service.folder
+  const database = { DATABASE_URL: service.databaseUrl, DATA_DIR: folder }
+  env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: service.key, ...database }
 })
-afterAll(async () => {
-  await service?.stop()
-  remove()
-})
+afterAll(() => service?.[Symbol.asyncDispose]())
 
 const file = (name: string, content: string) => {
   const path = join(folder, name)

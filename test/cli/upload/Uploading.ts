@@ -2,9 +2,10 @@ import { createHash, randomBytes } from "node:crypto"
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import * as Process from "../../support/Process.ts"
-import { type Call, callTo } from "../../support/Service.ts"
+import type { Call } from "../../support/Service.ts"
 import * as Command from "../../support/cli/Command.ts"
 import * as Proxy from "../../support/cli/Proxy.ts"
+import * as Served from "../../support/cli/Served.ts"
 
 interface Asset {
   readonly uuid: string
@@ -19,23 +20,21 @@ export const mebibyte = 1024 * 1024
 
 /** A service behind a proxy, and a folder for files and for the state of the command line. */
 export const start = async () => {
-  const { folder, remove } = Process.dataFolder()
-  const data = join(folder, "data")
-  mkdirSync(data)
-  Process.copyDatabase(join(data, "postgres"))
   // The proxy needs the port of the service, and the service needs the URL of the proxy.
   const port = await Process.freePort()
   const url = `http://127.0.0.1:${port}`
   const proxy = await Proxy.start(url)
-  const service = await Process.start({ DATA_DIR: data, PORT: String(port), PUBLIC_URL: proxy.url })
-  const key = Process.firstKey(service)
+  const service = await Served.start({ PORT: String(port), PUBLIC_URL: proxy.url })
+  const { folder, key } = service
   const env = { WAYPOST_URL: proxy.url, WAYPOST_API_KEY: key, XDG_STATE_HOME: join(folder, "state") }
 
   const call = async (...asked: Parameters<Call>) =>
-    (await callTo(url, key)(...asked)).body as { readonly data: unknown; readonly counts?: object }
+    (await service.call(...asked)).body as { readonly data: unknown; readonly counts?: object }
 
   return {
     folder,
+    url,
+    execute: service.execute,
     proxy,
     env,
     call,
@@ -70,9 +69,8 @@ export const start = async () => {
     begin: (name: string, ...options: ReadonlyArray<string>) =>
       Command.start(["upload", join(folder, name), ...options], env),
     stop: async () => {
-      await service.stop()
       proxy.close()
-      remove()
+      await service[Symbol.asyncDispose]()
     }
   }
 }

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import * as Service from "../Service.ts"
 import { waypost } from "./Command.ts"
+import * as Served from "./Served.ts"
 
 /** A service, and imports of files into it by the command line. */
 export const start = async () => {
-  const service = await Service.start()
+  const service = await Served.start()
   const env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: service.key }
   let files = 0
   const file = (content: string | Uint8Array, extension: string) => {
