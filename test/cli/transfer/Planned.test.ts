@@ -181,20 +181,20 @@ describe("imports in plans", () => {
     })
     const drafts = await counted(
       "posts",
-      times(100, (index) => post(index, "draft"))
+      times(40, (index) => post(index, "draft"))
     )
-    assert.include(drafts.out, "100 created")
+    assert.include(drafts.out, "40 created")
     assert.isBelow(drafts.requests, 5)
-    const mixed = times(100, (index) => post(index, index === 0 ? "published" : index < 50 ? "scheduled" : "draft"))
-    assert.include((await counted("posts", mixed)).out, "50 updated, 50 unchanged")
+    const mixed = times(40, (index) => post(index, index === 0 ? "published" : index < 20 ? "scheduled" : "draft"))
+    assert.include((await counted("posts", mixed)).out, "20 updated, 20 unchanged")
     assert.strictEqual((await list("/v1/posts?filter=slug:equals:plan-0"))[0]!["status"], "published")
     const published = mixed.slice(0, 1)
     const again = await counted(
       "posts",
-      [...published, ...times(50, (index) => post(index + 50, "published"))],
+      [...published, ...times(20, (index) => post(index + 20, "published"))],
       "--dry-run"
     )
-    assert.include(again.out, "50 updated, 1 unchanged")
+    assert.include(again.out, "20 updated, 1 unchanged")
     assert.include((await counted("posts", published)).out, "1 unchanged")
   })
 
