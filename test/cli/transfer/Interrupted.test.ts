@@ -5,17 +5,17 @@ import { join } from "node:path"
 import { line } from "../../../src/cli/Progress.ts"
 import type { ExportFormat } from "../../../src/cli/files/Format.ts"
 import * as RowCount from "../../../src/cli/files/RowCount.ts"
-import * as Service from "../../support/Service.ts"
-import { start } from "../../support/cli/Command.ts"
+import { start, waypost } from "../../support/cli/Command.ts"
 import * as Proxy from "../../support/cli/Proxy.ts"
+import * as Served from "../../support/cli/Served.ts"
 import { until } from "../../support/Until.ts"
 
-const rows = 5000
+const rows = 4100
 
 describe("an import that is interrupted", () => {
   it("says how many rows it has sent of how many, and the same command goes on", async () => {
     await using stack = new AsyncDisposableStack()
-    const service = stack.use(await Service.start())
+    const service = stack.use(await Served.start())
     const proxy = await Proxy.start(service.url)
     stack.defer(proxy.close)
     const env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: service.key }
@@ -36,11 +36,11 @@ describe("an import that is interrupted", () => {
     const { code, err } = await result
     assert.strictEqual(code, 130)
     const [, done, created] =
-      /^Interrupted after ([\d,]+) of 5,000 rows \(([\d,]+) created\)\. Run the same command/.exec(err)!
+      /^Interrupted after ([\d,]+) of 4,100 rows \(([\d,]+) created\)\. Run the same command/.exec(err)!
     assert.strictEqual(done, created)
     assert.isBelow(Number(done!.replace(",", "")), rows)
     const imported = await total()
-    const again = await start(["import", "locations", file, "--concurrency", "64"], env).result
+    const again = await waypost(["import", "locations", file, "--concurrency", "64"], env)
     assert.strictEqual(again.code, 0, again.err)
     assert.match(again.out, new RegExp(`\\b${imported.toLocaleString("en")} unchanged`))
     assert.strictEqual(await total(), rows)
