@@ -19,9 +19,9 @@ const places = [
   ["Oberseifersdorf", "Duitsland", "03583 123456", 50.9406, 14.8103]
 ] as const
 
-export const total = 1000
-export const changed = 300
-export const gone = 50
+export const total = 300
+export const changed = 90
+export const gone = 15
 
 const branch = (index: number): Branch => {
   const [city, country, phone, latitude, longitude] = places[index % places.length]!
@@ -77,7 +77,7 @@ export const accepted = all.filter((one, index) => one.name !== "" && !isRepeate
 
 export const first = saved(all)
 
-/** The same branches a month later: 300 have another name, 50 are gone; numbers are correct and every branch has a name. */
+/** The same branches a month later: 90 have another name, 15 are gone; numbers are correct and every branch has a name. */
 export const second = saved(
   accepted.slice(gone).map((one, index) => (index < changed ? { ...one, name: `${one.name} (nieuw)` } : one))
 )
