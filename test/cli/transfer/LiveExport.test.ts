@@ -173,13 +173,13 @@ describe("waypost export of records that change", () => {
   it("an export reads records that are too large for a page of 500 in smaller pages", async () => {
     const body = "€".repeat(199_000)
     const slugs = Array.from({ length: 28 }, (_, index) => `large-${index}`)
-    for (const slug of slugs) {
-      await running.call("POST", "/v1/posts", {
-        slug,
-        type: "news",
-        translations: [{ locale: "en", title: slug, body }]
-      })
-    }
+    const translations = [{ locale: "en", title: "Large", body }]
+    await running.call("POST", "/v1/posts", { slug: slugs[0], type: "news", translations })
+    await running.execute(`
+      insert into posts (uuid, slug, type, status, translations, audience, pinned, created_at, edited_at)
+      select gen_random_uuid(), 'large-' || i, type, status, translations, audience, pinned,
+        created_at + i * interval '1 second', edited_at + i * interval '1 second'
+      from posts, generate_series(1, ${slugs.length - 1}) i where slug = 'large-0'`)
     const { records } = await exported("posts")
     const found = records as unknown as ReadonlyArray<{
       readonly slug: string
