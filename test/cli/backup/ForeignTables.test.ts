@@ -73,11 +73,11 @@ layer(TestServer.layer(), { excludeTestServices: true })(
           []
         )
 
-        yield* command(["migrate"], target, data)
-        yield* ask(target, "alter table locations add column erp_number int")
-        const restored = yield* command(["restore", copy], target, data)
+        const prepared = yield* migrated
+        yield* ask(prepared, "alter table locations add column erp_number int")
+        const restored = yield* command(["restore", copy], prepared, data)
         assert.strictEqual(restored.code, 0, restored.text)
-        assert.deepStrictEqual(yield* ask(target, "select distinct erp_number from locations"), [{ erp_number: 7 }])
+        assert.deepStrictEqual(yield* ask(prepared, "select distinct erp_number from locations"), [{ erp_number: 7 }])
         assert.isAbove(files(data), 0)
       })
     )
