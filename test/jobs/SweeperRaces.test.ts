@@ -24,8 +24,8 @@ layer(services, { excludeTestServices: true })("concurrent sweeps", (it) => {
     Effect.gen(function* () {
       const [location, product] = [yield* createLocation(), yield* createProduct()]
       const outcomes = { kept: 0, gone: 0 }
-      // Both orders have to occur; on a busy machine that can take more rounds.
-      for (let round = 0; round < 30 || (round < 120 && Math.min(outcomes.kept, outcomes.gone) === 0); round++) {
+      // Both orders have to occur; on a busy machine that can take more rounds, with longer delays.
+      for (let round = 0; round < 18 || (round < 120 && Math.min(outcomes.kept, outcomes.gone) === 0); round++) {
         const delay = (round % 30) ** 2
         const { fileUuid, url } = yield* upload(bytes)
         yield* unattachedFor(fileUuid, "8 days")
