@@ -9,13 +9,20 @@ import * as Connection from "../../../src/cli/Connection.ts"
 import * as Mirror from "../../../src/cli/mirror/Mirror.ts"
 import * as MirrorLock from "../../../src/cli/mirror/MirrorLock.ts"
 import { start, waypost } from "../../support/cli/Command.ts"
+import * as Proxy from "../../support/cli/Proxy.ts"
 import { until } from "../../support/Until.ts"
 import * as Uploading from "../upload/Uploading.ts"
 
 let running: Awaited<ReturnType<typeof Uploading.start>>
 
+/** What a mirror prints that follows while another process has the lock, and then while no request gets an answer. */
+let printed: Promise<string>
+
 beforeAll(async () => {
   running = await Uploading.start()
+  // The tests above its own take as long as it waits.
+  printed = followThroughFailures()
+  printed.catch(() => undefined)
 })
 beforeEach(() => running.proxy.reset())
 afterAll(() => running.stop())
@@ -47,6 +54,29 @@ const mirrors = (file: string, names: ReadonlyArray<string>) =>
   })
 
 const textFor = (pid: number) => Effect.runPromise(Effect.provide(MirrorLock.textFor(pid), NodeServices.layer))
+
+const followThroughFailures = async () => {
+  const file = join(running.folder, "outage.ndjson")
+  writeFileSync(`${file}.lock`, await textFor(process.pid))
+  const proxy = await Proxy.start(running.url)
+  proxy.decide(() => "reset")
+  const env = { ...running.env, WAYPOST_URL: proxy.url }
+  const { process: child, result } = start(["mirror", "locations", file, "--follow"], env)
+  let err = ""
+  child.stderr!.on("data", (chunk) => (err += String(chunk)))
+  const shows = (text: string) => until(`${text} is printed`, () => err.includes(text))
+  await shows(`keeps ${file} up to date`)
+  // For another attempt.
+  await sleep(2500)
+  rmSync(`${file}.lock`)
+  await shows("The connection to")
+  proxy.reset()
+  await until("the mirror has begun", () => existsSync(file))
+  child.kill("SIGINT")
+  await result
+  proxy.close()
+  return err
+}
 
 describe("waypost mirror", () => {
   it("keeps a copy up to date, which only its owner can read", async () => {
@@ -225,22 +255,7 @@ describe("waypost mirror", () => {
   })
 
   it("follows also after failures that pass and while another process has the lock, and prints each once", async () => {
-    const file = join(running.folder, "outage.ndjson")
-    writeFileSync(`${file}.lock`, await textFor(process.pid))
-    running.proxy.decide(() => "reset")
-    const { process: child, result } = start(["mirror", "locations", file, "--follow"], running.env)
-    let err = ""
-    child.stderr!.on("data", (chunk) => (err += String(chunk)))
-    const shows = (text: string) => until(`${text} is printed`, () => err.includes(text))
-    await shows(`keeps ${file} up to date`)
-    // For another attempt.
-    await sleep(2500)
-    rmSync(`${file}.lock`)
-    await shows("The connection to")
-    running.proxy.reset()
-    await until("the mirror has begun", () => existsSync(file))
-    child.kill("SIGINT")
-    await result
+    const err = await printed
     const lines = err.split("\n").filter((line) => line !== "")
     assert.lengthOf(lines, 2, err)
     assert.isTrue(
