@@ -992,22 +992,6 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
     })
   )
 
-  it.effect("groups that a plan deletes have as long as its application", () =>
-    Effect.gen(function* () {
-      const { pooled } = yield* Sql
-      const prefix = unique("group")
-      for (const name of [`${prefix}-1`, `${prefix}-2`]) yield* send("POST", "/v1/groups", { body: { name } })
-      const { body } = yield* plan(`resource=groups&mode=full&filter=name:startsWith:${prefix}`, [])
-      assert.deepStrictEqual(body.data.counts, { ...zero, delete: 2 })
-      yield* pooled.unsafe(`create function wait() returns trigger language plpgsql as
-        $$ begin perform pg_sleep(10); return null; end $$`)
-      yield* pooled.unsafe("create trigger wait after delete on groups for each statement execute function wait()")
-      const applied = yield* apply(body.data.uuid, { force: true })
-      yield* pooled.unsafe("drop function wait() cascade")
-      assert.strictEqual(applied.status, 200, applied.text)
-    })
-  )
-
   it.effect(
     "a plan needs read, create and update of its resource, delete with mode full, and update of what rows name",
     () =>
