@@ -40,9 +40,12 @@ layer(TestServer.layer(), { excludeTestServices: true })("Receivers", (it) => {
       yield* Effect.addFinalizer(() => Effect.sync(() => timers.forEach((timer) => clearInterval(timer))))
       trickling!.answer = (_, response) => {
         response.writeHead(200)
-        timers.push(setInterval(() => response.write("x"), 50))
+        const timer = setInterval(() => response.write("x"), 50)
+        response.once("close", () => clearInterval(timer))
+        timers.push(timer)
       }
       let most = 0
+      const part = Buffer.alloc(64 * 1024)
       huge!.answer = (_, response) => {
         let written = 0
         response.writeHead(200)
@@ -50,7 +53,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Receivers", (it) => {
           while (!response.destroyed && written < 64 * 1024 * 1024) {
             written += 64 * 1024
             most = Math.max(most, written)
-            if (!response.write(Buffer.alloc(64 * 1024))) return void response.once("drain", more)
+            if (!response.write(part)) return void response.once("drain", more)
           }
         }
         more()
@@ -59,11 +62,11 @@ layer(TestServer.layer(), { excludeTestServices: true })("Receivers", (it) => {
       const hooks = yield* Effect.forEach(bad, ({ url }) => createWebhook({ url, types }))
       yield* createWebhook({ url: good!.url, types })
       const began = performance.now()
-      yield* Effect.forEach(Array.from({ length: 100 }), () => create(), { concurrency: 4 })
+      yield* Effect.forEach(Array.from({ length: 40 }), () => create(), { concurrency: 4 })
       yield* eventually(
         "the good receiver has all",
         Effect.sync(() => good!.received.length),
-        (count) => count >= 100
+        (count) => count >= 40
       )
       // The good receiver waits for no attempt at the hanging one, which takes 10 s.
       const times = [began, ...good!.received.map(({ at }) => at)]
