@@ -27,14 +27,15 @@ layer(TestServer.layer(), { excludeTestServices: true })("Freshness of the asset
   it.effect("a renamed category is found by its new name, and no longer by its old one", () =>
     Effect.gen(function* () {
       const category = yield* createCategory({ key: "renamed", translations: entry("en", "Oldcategory") })
-      const uuids = yield* Effect.replicateEffect(createAsset({ categories: ["renamed"] }), 450, { concurrency: 8 })
-      assert.strictEqual(yield* found("oldcategory"), 450)
+      // Rebuilt in three parts.
+      const uuids = yield* Effect.replicateEffect(createAsset({ categories: ["renamed"] }), 120, { concurrency: 8 })
+      assert.strictEqual(yield* found("oldcategory"), 120)
       const path = `/v1/asset-categories/${category}`
       yield* send("PATCH", path, { body: { translations: entry("nl", "Nieuwecategorie") } })
-      yield* becomes("nieuwecategorie", 450)
+      yield* becomes("nieuwecategorie", 120)
       assert.strictEqual(yield* found("oldcategory"), 0)
       yield* patchAsset(uuids[0]!, { categories: [] })
-      assert.strictEqual(yield* found("nieuwecategorie"), 449)
+      assert.strictEqual(yield* found("nieuwecategorie"), 119)
       assert.strictEqual((yield* send("DELETE", path)).status, 200)
       yield* comesTo("nieuwecategorie", 0)
       assert.deepStrictEqual((yield* readAsset(uuids[1]!, "categories")).categories, [])
@@ -71,7 +72,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Freshness of the asset
       const uuids = yield* Effect.replicateEffect(createAsset(), 20, { concurrency: 8 })
       const label = (text: string) =>
         fields.options.map(({ key }) => ({ key, translations: entry("en", text, "label") }))
-      for (let round = 0; round < 6; round++) {
+      for (let round = 0; round < 3; round++) {
         const name = `Busy${"abcdef"[round]}`
         const answers = yield* Effect.all(
           [
