@@ -43,7 +43,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Restorations", (it) =>
       Effect.gen(function* () {
         const random = randomOf(Number(process.env["TEST_SEED"] ?? 2))
         const world = worldOf(random, "r")
-        for (let step = 0; step < 300; step++) yield* world.step()
+        for (let step = 0; step < 200; step++) yield* world.step()
         const restored = new Map<Resource, number>()
         for (const resource of resources) {
           for (const uuid of world.uuids[resource]) {
@@ -253,7 +253,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Restorations", (it) =>
         ["products", yield* createProduct()]
       ]
       for (const [resource, uuid] of made) {
-        for (let round = 0; round < 5; round++) {
+        for (let round = 0; round < 2; round++) {
           assert.strictEqual((yield* remove(resource, uuid)).status, 200)
           const answers = yield* Effect.all(
             Array.from({ length: 4 }, () => restore(resource, uuid)),
