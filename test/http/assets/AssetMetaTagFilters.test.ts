@@ -65,6 +65,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Filters on the meta ta
     Effect.gen(function* () {
       yield* seed
       const all = yield* records
+      let asked = 0
       let selective = 0
       for (const [type, [kind]] of kinds) {
         const field = `metaTags.${type}_Tag9`
@@ -77,20 +78,19 @@ layer(TestServer.layer(), { excludeTestServices: true })("Filters on the meta ta
             const conditions = [{ field, kind, operator, value, values, not: chance(0.2) }]
             const filter = write(conditions, random)
             const expected = all.filter((asset) => matches(asset, conditions)).map(({ uuid }) => uuid)
-            for (const path of ["/v1/assets", "/v1/assets/search"]) {
-              const {
-                body,
-                status,
-                text: answer
-              } = yield* send("GET", `${path}?limit=500&fields=uuid&filter=${encodeURIComponent(filter)}`)
-              assert.strictEqual(status, 200, `${filter} ${answer}`)
-              assert.strictEqual(body.pagination.total, expected.length, filter)
-              assert.sameMembers(
-                body.data.map(({ uuid }: Answered) => uuid),
-                expected,
-                filter
-              )
-            }
+            const path = asked++ % 2 === 0 ? "/v1/assets" : "/v1/assets/search"
+            const {
+              body,
+              status,
+              text: answer
+            } = yield* send("GET", `${path}?limit=500&fields=uuid&filter=${encodeURIComponent(filter)}`)
+            assert.strictEqual(status, 200, `${filter} ${answer}`)
+            assert.strictEqual(body.pagination.total, expected.length, filter)
+            assert.sameMembers(
+              body.data.map(({ uuid }: Answered) => uuid),
+              expected,
+              filter
+            )
             if (expected.length > 0 && expected.length < all.length) selective++
           }
         }
