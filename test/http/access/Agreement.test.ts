@@ -15,7 +15,7 @@ import { randomOf } from "../../support/Random.ts"
 import { send } from "../../support/requests/Requests.ts"
 import * as TestServer from "../../support/TestServer.ts"
 
-const sizes = { groups: 5, locations: 6, users: 10, products: 20, posts: 8 }
+const sizes = { groups: 5, locations: 5, users: 8, products: 16, posts: 5 }
 
 interface Reason {
   readonly code: string
