@@ -33,7 +33,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Asset search fuzzing",
     Effect.gen(function* () {
       yield* createCategory({ key: "a" })
       yield* createAsset({ translations: [{ locale: "nl", name: "Logo 🙂 'x' \\ é" }] }, "a&b|c (1).txt")
-      for (let round = 0; round < runs(500); round++) {
+      for (let round = 0; round < runs(250); round++) {
         const text = Array.from({ length: 1 + upTo(12) }, () =>
           random() < 0.8 ? pick(nasty) : String.fromCodePoint(32 + upTo(0xd000))
         ).join(pick(["", " "]))
