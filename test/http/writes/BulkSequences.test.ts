@@ -5,7 +5,7 @@ import { make as makePair } from "../../support/bulk/Pair.ts"
 import { randomOf } from "../../support/Random.ts"
 
 const seed = Number(process.env["BULK_SEED"] ?? 16)
-const operations = Number(process.env["BULK_OPERATIONS"] ?? 500)
+const operations = Number(process.env["BULK_OPERATIONS"] ?? 300)
 
 it.live(
   "random operations in bulk have the answers, the records, the totals and the events that they have one by one",
