@@ -258,7 +258,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Memberships", (it) => 
     "replacing the $member of $owner while they are deleted is a 200 or a 404, and leaves no orphan",
     ({ member, owner }) =>
       Effect.gen(function* () {
-        for (let round = 0; round < 2; round++) {
+        for (let round = 0; round < 5; round++) {
           const [owners, all] = [yield* some(owner, 3), yield* some(member, 8)]
           yield* Effect.forEach(owners, (uuid) => put(owner, uuid, member, all.slice(0, 4)))
           const answers = yield* Effect.all(
