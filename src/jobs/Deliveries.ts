@@ -1,7 +1,7 @@
 import { Effect, FiberMap, Layer, Metric, Option, Queue } from "effect"
 import { DeliveryQueue, type Taken } from "../repositories/webhooks/DeliveryQueue.ts"
 import { type Attempt, Deliverer } from "../services/webhooks/Deliverer.ts"
-import { logged, repeatedly } from "./Repeated.ts"
+import { logged, repeatedly, repeatedlyFromStart } from "./Repeated.ts"
 
 /** How often new events are looked for. */
 const interval = "100 millis"
@@ -86,7 +86,7 @@ const deliver = Effect.gen(function* () {
     yield* Metric.update(due, backlog.due)
     yield* Metric.update(oldest, backlog.oldestSeconds)
   })
-  yield* repeatedly("Could not count what is due at webhooks", "15 seconds", measure)
+  yield* repeatedlyFromStart("Could not count what is due at webhooks", "15 seconds", measure)
   yield* repeatedly("Could not remove old attempts of webhooks", "1 hour", queue.prune)
 })
 

@@ -15,7 +15,7 @@ it.effect(
       yield* Effect.yieldNow
       assert.deepStrictEqual(runs, { often: 0, rarely: 0, atOnce: 1 })
       yield* TestClock.adjust("1 second")
-      assert.strictEqual(runs.often, 1)
+      assert.isAtLeast(runs.often, 1)
       yield* TestClock.adjust("4 seconds")
       assert.isAbove(runs.often, 2)
       assert.deepStrictEqual([runs.rarely, runs.atOnce], [1, 1])

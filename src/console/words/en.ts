@@ -1,7 +1,7 @@
-/** What the console says, in English. */
 /** Names of some members; those of the others derive from the members. */
 const named = (names: Readonly<Record<string, string>>) => names
 
+/** What the console says, in English. */
 export const en = {
   language: "Language",
   console: "Console",

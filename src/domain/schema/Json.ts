@@ -1,4 +1,4 @@
-import { Predicate, Schema } from "effect"
+import { Predicate, Result } from "effect"
 
 /** A JSON object of any shape. */
 export type Json = { readonly [member: string]: unknown }
@@ -15,7 +15,7 @@ export const textsOf = (value: unknown): ReadonlyArray<string> =>
   Array.isArray(value) ? value.filter(Predicate.isString) : []
 
 /** Parses text as JSON. */
-export const parseJson = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
+export const parseJson = (text: string): Result.Result<unknown, unknown> => Result.try(() => JSON.parse(text))
 
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 

@@ -6,6 +6,7 @@ import * as Deprecation from "../../api/openapi/Deprecation.ts"
 import { ErrorBoundary } from "../../api/ErrorBoundary.ts"
 import { codecOf } from "../../domain/schema/Codec.ts"
 import { failureAnnotation, InvalidFilterError } from "../../domain/query/Filter.ts"
+import { parseJson } from "../../domain/schema/Json.ts"
 import { InvalidRequestError, type Issue, UnsupportedMediaTypeError } from "../../domain/write/RequestErrors.ts"
 import { overloaded } from "./Failures.ts"
 import { CurrentPlace } from "./InFlight.ts"
@@ -85,8 +86,6 @@ const makeReject = () => {
     return yield* InvalidRequestError.of(Issues.describe(all, part))
   })
 }
-
-const parseJson = (text: string): Result.Result<unknown, unknown> => Result.try(() => JSON.parse(text))
 
 const decoderOf = (endpoint: HttpApiEndpoint.Top) => {
   const schemas = [...endpoint.payload.values()].flatMap(({ schemas }) => schemas)
