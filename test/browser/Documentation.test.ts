@@ -197,7 +197,8 @@ describe("the documentation in a browser", () => {
   })
 
   it("every operation has samples with curl and with the typed client", async () => {
-    const { page } = await read("/docs/reference/locations")
+    // A profile of its own: the choice of samples is stored.
+    const { context, page } = await visit("/docs/reference/locations")
     const sample = page.locator("#create .sample").first()
     assert.include(await sample.innerText(), 'curl "$URL/v1/locations"')
     await sample.getByRole("button", { name: "TypeScript" }).click()
@@ -207,6 +208,7 @@ describe("the documentation in a browser", () => {
       await page.locator("section.operation").count(),
       await page.locator("[data-sample=ts].sample, div[data-sample=ts]").count()
     )
+    await context.close()
   })
 
   it("no page is wider than a screen of 390 or 1280 pixels, and none reports an error", async () => {

@@ -199,16 +199,19 @@ describe("two nodes with one replica", () => {
     }
     const create = () => first.call("POST", "/v1/groups", { name: "Utrecht" })
     await primary.query("set default_transaction_read_only = off")
-    await set("on")
-    const rejected = await until("the setting has its effect", async () => {
-      const answer = await create()
-      return answer.status === 201 ? false : answer
-    })
-    assert.deepStrictEqual(
-      [rejected.status, rejected.body._tag, rejected.headers.get("retry-after")],
-      [503, "ServiceUnavailableError", "1"]
-    )
-    await set("off")
+    try {
+      await set("on")
+      const rejected = await until("the setting has its effect", async () => {
+        const answer = await create()
+        return answer.status === 201 ? false : answer
+      })
+      assert.deepStrictEqual(
+        [rejected.status, rejected.body._tag, rejected.headers.get("retry-after")],
+        [503, "ServiceUnavailableError", "1"]
+      )
+    } finally {
+      await set("off")
+    }
     await until("writes succeed", async () => (await create()).status === 201)
   })
 })

@@ -153,6 +153,7 @@ describe("two workers with an embedded PostgreSQL", () => {
     const [orphan] = Process.childrenOf(killed, "checkpointer")
     // It holds the shared memory of the killed server, so that no other server can start yet.
     process.kill(orphan!, "SIGSTOP")
+    onTestFinished(() => void (Process.isRunning(orphan!) && process.kill(orphan!, "SIGKILL")))
     process.kill(killed, "SIGKILL")
     const [worker] = Process.workersOf(service)
     process.kill(worker!, "SIGKILL")
@@ -198,14 +199,6 @@ describe("two workers with an embedded PostgreSQL", () => {
 })
 
 describe("workers", () => {
-  it("WORKERS=0 starts one worker per core, and workers exit when their parent is killed", async () => {
-    const service = await Process.start({ ...settings, WORKERS: "0" })
-    const workers = Process.workersOf(service)
-    assert.strictEqual(workers.length, availableParallelism())
-    service.process.kill("SIGKILL")
-    await Process.until("the workers have exited", () => !workers.some(Process.isRunning))
-  })
-
   it("workers do not share the port with another program", async () => {
     const other = createServer().listen(0, "127.0.0.1")
     await once(other, "listening")
@@ -216,6 +209,14 @@ describe("workers", () => {
     assert.strictEqual(code, 1)
     assert.include(output, `Cannot listen`)
     assert.include(output, port)
+  })
+
+  it("WORKERS=0 starts one worker per core, and workers exit when their parent is killed", async () => {
+    const service = await Process.start({ ...settings, WORKERS: "0" })
+    const workers = Process.workersOf(service)
+    assert.strictEqual(workers.length, availableParallelism())
+    service.process.kill("SIGKILL")
+    await Process.until("the workers have exited", () => !workers.some(Process.isRunning))
   })
 })
 

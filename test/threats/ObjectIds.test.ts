@@ -59,7 +59,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("ids and members that a
               const others = foreign.filter(([kind], index) => kind === "files" || (index + place) % 3 === 0)
               const uuids = [...others.map(([, uuid]) => uuid), ...unknownUuids]
               const ids = uuids.map((id, index) => (index % 2 === 0 ? id : id.toUpperCase()))
-              const asked = { [least]: ids, [fullKey]: ids.slice(-4, -2) }
+              const asked = { [least]: ids, [fullKey]: ids.slice(-5, -2) }
               return Object.entries(asked).flatMap(([key, ids]) => ids.map((uuid) => ({ operation, body, uuid, key })))
             })
           )

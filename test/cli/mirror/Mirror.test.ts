@@ -25,7 +25,10 @@ beforeAll(async () => {
   printed.catch(() => undefined)
 })
 beforeEach(() => running.proxy.reset())
-afterAll(() => running.stop())
+afterAll(async () => {
+  await printed.catch(() => undefined)
+  await running.stop()
+})
 
 interface Named {
   readonly uuid: string
@@ -65,16 +68,19 @@ const followThroughFailures = async () => {
   let err = ""
   child.stderr!.on("data", (chunk) => (err += String(chunk)))
   const shows = (text: string) => until(`${text} is printed`, () => err.includes(text))
-  await shows(`keeps ${file} up to date`)
-  // For another attempt.
-  await sleep(2500)
-  rmSync(`${file}.lock`)
-  await shows("The connection to")
-  proxy.reset()
-  await until("the mirror has begun", () => existsSync(file))
-  child.kill("SIGINT")
-  await result
-  proxy.close()
+  try {
+    await shows(`keeps ${file} up to date`)
+    // For another attempt.
+    await sleep(2500)
+    rmSync(`${file}.lock`)
+    await shows("The connection to")
+    proxy.reset()
+    await until("the mirror has begun", () => existsSync(file))
+  } finally {
+    child.kill("SIGINT")
+    await result
+    proxy.close()
+  }
   return err
 }
 
