@@ -95,9 +95,11 @@ layer(TestServer.layer({ DATABASE_POOL_SIZE: "4" }), { excludeTestServices: true
   it.effect("a plan with members waits for other keys before it takes a connection", () =>
     Effect.gen(function* () {
       const { pipelined } = yield* Sql
+      // A job of the service is between two statements of its transaction for a moment only.
       const open = pipelined<{ readonly count: number }>`
         select count(*)::int as count from pg_stat_activity
-          where datname = current_database() and state = 'idle in transaction'`
+          where datname = current_database() and state = 'idle in transaction'
+            and state_change < clock_timestamp() - interval '500 milliseconds'`
       const username = unique("member")
       const rows = [{ username, email: `${username}@example.com`, groups: [] }]
       const request = send("POST", "/v1/plans?resource=users", { body: rows })
