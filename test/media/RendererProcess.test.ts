@@ -184,6 +184,17 @@ describe("decoder process", () => {
     })
   )
 
+  test(
+    "a service that runs at a low priority renders files",
+    {},
+    Effect.gen(function* () {
+      const script = `${import.meta.dirname}/owner.ts`
+      const picture = yield* file(quarters(64, 48).png())
+      const owner = spawn("nice", ["-n", "10", process.execPath, script, picture, "image/png"], { stdio: "ignore" })
+      assert.strictEqual(yield* Effect.promise(() => own(owner).exited), 0)
+    })
+  )
+
   it.live("no decoder process and no file remain when the service stops", () =>
     Effect.gen(function* () {
       const { folder, pid } = yield* Effect.provide(Effect.scoped(hanging), rendererLayer())

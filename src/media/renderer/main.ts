@@ -1,7 +1,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Effect, FileSystem, Queue, Schema, Stdio, Stream } from "effect"
 import { Console } from "node:console"
-import { setPriority } from "node:os"
+import { getPriority, setPriority } from "node:os"
 import * as Formats from "../Formats.ts"
 import { Refused } from "./Drawing.ts"
 import * as Identity from "./Identity.ts"
@@ -72,8 +72,8 @@ const main = Effect.gen(function* () {
 })
 
 Identity.assume(process.argv)
-// Slightly lower priority than the service, which answers requests.
-setPriority(5)
+// Slightly lower priority than the service, which answers requests. No user except root may raise it.
+setPriority(Math.min(getPriority() + 5, 19))
 // Decoders log through the console; the standard output carries responses only.
 globalThis.console = new Console(process.stderr)
 
