@@ -53,6 +53,31 @@ describe("The guide to deploying", () => {
     const inMillis = settings.map(([, name, value]) => [name, value!.replace(/^(\d+)s$/, "$1000")])
     assert.deepStrictEqual(Object.fromEntries(inMillis), sessionSettings)
   })
+
+  it("has sizes of machines at which the requests of the guide to sizing leave half of each core free", () => {
+    const sizing = read("docs/sizing.md")
+    const number = (text: string) => Number(text.replaceAll(",", ""))
+    const cost = (operation: string) => {
+      const [, node = "", database = ""] = new RegExp(`^\\| ${operation} \\| (.+) us \\| (.+) us \\|`, "m").exec(
+        sizing
+      )!
+      return { node: number(node) / 1e6, database: number(database) / 1e6 }
+    }
+    const idle = Number(/^\| no request \| (\d+) %/m.exec(sizing)![1]) / 100
+    const rows = [...read("docs/deploying.md").matchAll(/^\| ([\d,]+) writes, or ([\d,]+) reads \| (\d)/gm)]
+    assert.lengthOf(rows, 2)
+    for (const [, writes = "", reads = "", cores] of rows) {
+      const peaks = [
+        { count: number(writes), ...cost("creation") },
+        { count: number(reads), ...cost("read of a record") }
+      ]
+      for (const { count, database, node } of peaks) {
+        const used = [idle + count * node, count * database]
+        const busiest = cores === "1" ? used[0]! + used[1]! : Math.max(...used)
+        assert.isAtMost(busiest, 0.5, `${count} a second on ${cores}`)
+      }
+    }
+  })
 })
 
 describe("The errors of any operation", () => {
