@@ -33,7 +33,8 @@ const common = commonErrors
 
 const description = `Content and location management for a brand with many branches.
 
-Every operation needs an API key in the \`Authorization\` header; \`x-required-permissions\` lists the permissions it needs.
+Every operation needs an API key in the \`Authorization\` header. \`x-required-permissions\` lists the permissions that all
+of its requests need; descriptions name those that depend on the request, such as those of a bulk request or a plan.
 A success is \`{ "_tag": "Success", "data": … }\`, an error \`{ "_tag": "…Error", "message": …, "requestId": … }\`.
 
 In addition to the statuses it lists, any operation can answer ${common.join(", ")}:
