@@ -98,7 +98,7 @@ const rules: ReadonlyArray<Rule> = [
   {
     rule: "territoryConflict",
     broken: ({ sharesTerritory }) => when(sharesTerritory, "postalCodes"),
-    message: "Another location of the country claims the same postal code, or one that contains it"
+    message: "Another location of the country claims the same postal code, one that contains it, or one within it"
   },
   { rule: "missingLogo", broken: ({ hasLogo }) => when(!hasLogo, "media.logo"), message: "There is no logo" }
 ]

@@ -217,6 +217,20 @@ layer(TestServer.layer(), { excludeTestServices: true })("Quality of locations",
     })
   )
 
+  it.effect("a conflict of postal codes says that the other one contains this one or is within it", () =>
+    Effect.gen(function* () {
+      const [outer, inner] = [yield* made({ postalCodes: ["9520"] }), yield* made({ postalCodes: ["9520AB"] })]
+      yield* refreshed
+      for (const [uuid, other] of [
+        [outer, "one within it"],
+        [inner, "one that contains it"]
+      ] as const) {
+        const { issues } = yield* qualityOf(uuid)
+        assert.include(issues.find(({ rule }) => rule === "territoryConflict")?.message, other)
+      }
+    })
+  )
+
   it.effect("the list is sorted by score, filtered by rule, and read from cursor to cursor", () =>
     Effect.gen(function* () {
       yield* refreshed
