@@ -3,6 +3,7 @@ import { Effect, Schema } from "effect"
 import { existsSync, readdirSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { commandFor } from "../../src/cli/Commands.ts"
+import { eventTypes } from "../../src/domain/changes/EventType.ts"
 import { ModuleName } from "../../src/domain/catalog/ModuleName.ts"
 import { maxBodyBytes } from "../../src/api/Limits.ts"
 import { Permission } from "../../src/domain/keys/Permission.ts"
@@ -149,6 +150,21 @@ describe("The guide to the command line", () => {
     const [table = ""] = read("docs/command-line.md").split("\n## ")
     const listed = firstCells(table).map((name) => name.replace(/ locations$/, ""))
     assert.deepStrictEqual(listed.toSorted(), names.toSorted())
+  })
+})
+
+describe("The guide to following changes", () => {
+  it("has every type of event, and no others", () => {
+    const text = below(read("docs/following-changes.md"), "Types of events")
+    const [, actions = "", erased = ""] = /`<record type>\.<(.+?)>`, or `(.+?)`/.exec(text)!
+    const [, records = ""] = /The record types are (.+?), of which the last two are not restored\./s.exec(text)!
+    const types = spansOf(records).flatMap((record, index, { length }) =>
+      actions
+        .split("|")
+        .filter((action) => action !== "restored" || index < length - 2)
+        .map((action) => `${record}.${action}`)
+    )
+    assert.sameMembers([...types, erased], [...eventTypes])
   })
 })
 
