@@ -1,11 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Context, Effect, Schema } from "effect"
+import { HttpApi } from "effect/http-api"
 import { existsSync, readdirSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { commandFor } from "../../src/cli/Commands.ts"
 import { eventTypes } from "../../src/domain/changes/EventType.ts"
 import { ModuleName } from "../../src/domain/catalog/ModuleName.ts"
-import { maxBodyBytes } from "../../src/api/Limits.ts"
+import { Api } from "../../src/api/Api.ts"
+import { type Limits, maxBodyBytes, RouteLimits } from "../../src/api/Limits.ts"
 import { Permission } from "../../src/domain/keys/Permission.ts"
 import { limits as planLimits } from "../../src/domain/plans/Plan.ts"
 import { maxBulkBytes, maxDataBytes, NotAppliedError } from "../../src/domain/write/Bulk.ts"
@@ -16,6 +18,8 @@ import {
   RateLimitExceededError,
   UnsupportedMediaTypeError
 } from "../../src/domain/write/RequestErrors.ts"
+import * as UploadParts from "../../src/http/routes/UploadParts.ts"
+import { TimeLimits } from "../../src/http/transport/Timeout.ts"
 import { names } from "../../src/settings/Config.ts"
 import { sessionSettings } from "../../src/sql/connections/Pools.ts"
 import { document, operations } from "../support/contract/Documented.ts"
@@ -127,6 +131,25 @@ describe("The guide to concepts", () => {
     const statuses = operations.flatMap(({ answers }) => answers).map(({ status }) => status)
     const ofSuccess = new Set(statuses.filter((status) => status >= 200 && status < 300))
     assert.sameMembers(sentence.match(/\d{3}/g)!.map(Number), [...ofSuccess])
+  })
+
+  it("has every time limit of a request", () => {
+    const limits = [{ answerMillis: TimeLimits.defaultValue().answer }, UploadParts.route.limits] as Array<
+      Partial<Limits>
+    >
+    HttpApi.reflect(Api, {
+      onGroup: () => undefined,
+      onEndpoint: ({ endpoint }) => void limits.push(Context.getOrUndefined(endpoint.annotations, RouteLimits) ?? {})
+    })
+    const millis = limits.flatMap(({ afterBodyMillis, answerMillis }) =>
+      [afterBodyMillis ?? [], answerMillis ?? []].flat()
+    )
+    const [text = ""] = /A request has \d+ seconds.+(?:\n  .+)*/.exec(read("docs/concepts.md")) ?? []
+    const units = { second: 1000, minute: 60_000, hour: 3_600_000 }
+    const listed = [...text.matchAll(/(\d+) (second|minute|hour)/g)].map(
+      ([, count, unit]) => Number(count) * units[unit as keyof typeof units]
+    )
+    assert.sameMembers(listed, [...new Set(millis)])
   })
 })
 
