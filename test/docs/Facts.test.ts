@@ -284,6 +284,27 @@ describe("The guide to lists", () => {
       assert.deepStrictEqual(fields, parameters.find((parameter) => parameter.name === "sortBy")?.schema.enum, name)
     }
   })
+
+  it("names the lists with pages that have no filter or no order, and the records that are read without fields", () => {
+    const text = read("docs/filtering-sorting-paging.md")
+    const reads = operations
+      .filter(({ method }) => method === "GET")
+      .map(({ path }) => ({
+        path: path.replace(/.+(?=\/usages$)/, "…"),
+        query: new Set(document.paths[path]!["get"]!.parameters.map(({ name }) => name))
+      }))
+    const without = (parameter: string, others: ReadonlyArray<string>) =>
+      reads
+        .filter(({ query }) => !query.has(parameter) && others.every((other) => query.has(other)))
+        .map(({ path }) => path)
+    const [pages = [], unordered = []] = below(text, "Lists with fewer parameters").match(/^- .+/gm)!.map(spansOf)
+    assert.sameMembers(pages, [...new Set(without("filter", ["page"]))])
+    assert.sameMembers(unordered, without("sortBy", ["page", "filter"]))
+    assert.deepStrictEqual(without("fields", ["filter"]), [])
+    const records = without("fields", []).filter((path) => /\/\{uuid\}$|\/modules\//.test(path))
+    const named = /not reads of (\w+), (\w+)\s+and (\w+)\./.exec(text)!.slice(1)
+    assert.sameMembers(named, [...new Set(records.map((path) => path.split("/").at(-2)!))])
+  })
 })
 
 /** The anchors of the headings of a file, as GitHub makes them. */
