@@ -64,7 +64,8 @@ const cellOf = (columns: ReadonlyArray<Rows.Column>, assignment: string) => {
   const column = columns.find((column) => column.path === path)
   const value = rest.join("=")
   if (column !== undefined && rest.length > 0) {
-    return value === "" ? Result.fail(empty(column)) : Result.succeed([path, value] as const)
+    const isEmpty = Rows.readCell(column, value) === undefined
+    return isEmpty ? Result.fail(empty(column)) : Result.succeed([path, value] as const)
   }
   const similar = nearest(path, known)
   const hint = similar.length > 0 ? `did you mean ${similar.join(" or ")}?` : `the members are ${known.join(", ")}`

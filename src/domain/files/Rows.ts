@@ -1,4 +1,4 @@
-import { Array as Arr, Predicate, type Schema, SchemaAST } from "effect"
+import { Predicate, type Schema, SchemaAST } from "effect"
 import { type Field, fieldsOf } from "../query/FilterFields.ts"
 import { fieldsOf as membersOf, markerOf, type Shaped } from "../write/Markers.ts"
 import { isJsonNumber } from "../schema/Json.ts"
@@ -6,7 +6,7 @@ import { isJsonNumber } from "../schema/Json.ts"
 /**
  * Converts records to flat rows of text and back; the columns are the dotted paths of the record's schema.
  *
- * An empty cell is an absent member, a list of scalars is one cell separated by `;`, and a list of records has no column.
+ * A cell without content is an absent member, a list of scalars is one cell separated by `;`, and a list of records has no column.
  * Values are not validated here: a cell that is no number stays text, and the schema rejects it.
  */
 export type Column = Field
@@ -103,14 +103,12 @@ const readValue = ({ kind }: Column, text: string): unknown => {
 const read = (column: Column, cell: string): unknown => {
   const text = unguard(cell)
   if (column.lists.length === 0) return readValue(column, text)
-  return Arr.map(
-    splitList(text).filter((element) => element.trim() !== ""),
-    (element) => readValue(column, element)
-  )
+  const elements = splitList(text).filter((element) => element.trim() !== "")
+  return elements.length === 0 ? undefined : elements.map((element) => readValue(column, element))
 }
 
-/** The value of a cell; `undefined` for an empty one. */
-export const readCell = (column: Column, cell: string): unknown => (cell === "" ? undefined : read(column, cell))
+/** The value of a cell; `undefined` for one without content: spaces, and in a list separators. */
+export const readCell = (column: Column, cell: string): unknown => (cell.trim() === "" ? undefined : read(column, cell))
 
 /** The encoded record of the cells. */
 export const fromCells = (columns: ReadonlyArray<Column>, cells: Cells): Readonly<Record<string, unknown>> => {

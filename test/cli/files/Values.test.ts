@@ -12,6 +12,20 @@ beforeAll(async () => {
 })
 afterAll(() => importing?.service[Symbol.asyncDispose]())
 
+describe("cells without content in an import", () => {
+  it("of spaces or separators leave the members of a group unchanged", async () => {
+    await imported("identifier;name\nE-1;A\nE-2;B\n", "csv")
+    const groups = (rows: string) => importing.run("groups", importing.file(rows, "csv"))
+    await groups("name,locations\nKept,E-1;E-2\n")
+    for (const cell of ["", "  ", ";", " ; "]) {
+      const { code, out } = await groups(`name,locations,users\nKept,${cell},${cell}\n`)
+      assert.deepStrictEqual([code, out.split(" (")[0]], [0, "groups: 1 unchanged"], JSON.stringify(cell))
+    }
+    const { body } = await importing.service.call("GET", "/v1/groups?filter=name:equals:Kept")
+    assert.strictEqual(body.data[0].locationCount, 2)
+  })
+})
+
 describe("names of countries in an import", () => {
   it.each([
     ["Duitsland", "DE"],

@@ -150,7 +150,10 @@ describe("commands on records", () => {
     )
     const cleared = `--data '{"contact":{"phone":null}}'`
     assert.include(await fails("update", "locations", "R-3", "--set", "contact.phone="), cleared)
-    assert.include(await fails("update", "locations", "R-3", "--set", "postalCodes="), `--data '{"postalCodes":[]}'`)
+    for (const value of ["", " ", ";"]) {
+      const set = ["--set", `postalCodes=${value}`]
+      assert.include(await fails("update", "locations", "R-3", ...set), `--data '{"postalCodes":[]}'`)
+    }
     for (const body of ['{"contact":{"phone":null}}', '{"postalCodes":[]}'])
       await succeeds("update", "locations", "R-3", "--data", body)
     assert.notProperty((await json("get", "locations", "R-3")).contact ?? {}, "phone")

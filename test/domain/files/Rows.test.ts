@@ -30,6 +30,8 @@ const text = Arbitrary.map(
   ({ end, inner, middle, start }) => (start + middle + inner + end).toWellFormed() || "x"
 )
 const element = Arbitrary.map(text, (value) => value.trim() || "x")
+/** Text as a record has it: the service accepts none of spaces only. */
+const value = Arbitrary.map(text, (value) => (value.trim() === "" ? "x" : value))
 
 /** A cell of which a part is executed in a spreadsheet whose files have `,` or `;` between cells. */
 const formula = /(?:^|[;\r\n])[=+\-@\t\r]/
@@ -51,8 +53,8 @@ const resource = { name: "records", record: Record, create: Record } as unknown 
 
 const record = Arbitrary.map(
   Arbitrary.all({
-    key: text,
-    city: text,
+    key: value,
+    city: value,
     latitude: number,
     tags: Arbitrary.array(element, { maxLength: 3 }),
     flag: Arbitrary.schema(Schema.Boolean),
@@ -128,6 +130,15 @@ describe("rows", () => {
     assert.deepStrictEqual(fromCells(columns, { postalCodes: " 3511 AB ; ;C\\D" }), {
       postalCodes: [" 3511 AB ", "C\\D"]
     })
+  })
+
+  it.each(["", " ", "\u00a0\t", ";", " ; ; "])("the cell %j is that of a list that does not change", (cell) => {
+    assert.deepStrictEqual(fromCells(columnsOf(Location), { name: "A", postalCodes: cell }), { name: "A" })
+  })
+
+  it("cells of spaces are those of members that do not change", () => {
+    const cells = { name: " ", "address.city": "\u00a0", "coordinates.latitude": "\t" }
+    assert.deepStrictEqual(fromCells(columnsOf(Location), cells), {})
   })
 
   it("text and lists with a formula behind a semicolon get an apostrophe before it, which is taken back", () => {
