@@ -1,13 +1,9 @@
 import { Effect, Stream } from "effect"
 import readWorkbook from "read-excel-file/universal"
+import { ofWorkbook } from "../../domain/files/Rows.ts"
 import { nearest } from "../../domain/write/Suggestions.ts"
 import { FormatError } from "./Row.ts"
 import type { Line } from "./Table.ts"
-
-const cellOf = (value: unknown): string => {
-  if (value instanceof Date) return value.toISOString()
-  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : ""
-}
 
 const notFound = (name: string, names: ReadonlyArray<string>) => {
   const similar = nearest(name, names)
@@ -35,6 +31,6 @@ export const lines = Effect.fnUntraced(function* <E, R>(
   const found = sheet === undefined ? sheets[0] : sheets.find((one) => one.sheet === sheet)
   if (found === undefined) return yield* notFound(sheet ?? "", names)
   return found.data
-    .map((cells, index): Line => ({ at: { row: index + 1 }, cells: cells.map(cellOf) }))
+    .map((cells, index): Line => ({ at: { row: index + 1 }, cells: cells.map(ofWorkbook) }))
     .filter(({ cells }) => cells.some((cell) => cell.trim() !== ""))
 })

@@ -2,6 +2,7 @@ import readWorkbook from "read-excel-file/browser"
 import { Effect, Stream } from "effect"
 import * as Csv from "effect/encoding/Csv"
 import * as Delimiter from "../../domain/files/Delimiter.ts"
+import { ofWorkbook } from "../../domain/files/Rows.ts"
 
 interface Row {
   /** As spreadsheets number it: rows above it count, also those without content. */
@@ -13,11 +14,6 @@ interface Row {
 export interface Spreadsheet {
   readonly titles: ReadonlyArray<string>
   readonly rows: ReadonlyArray<Row>
-}
-
-const cellOf = (value: unknown): string => {
-  if (value instanceof Date) return value.toISOString()
-  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : ""
 }
 
 /** Spreadsheets write UTF-8 or the code page of Windows. */
@@ -43,7 +39,7 @@ const readCsv = async (file: Blob): Promise<ReadonlyArray<ReadonlyArray<string>>
 
 const readXlsx = async (file: Blob): Promise<ReadonlyArray<ReadonlyArray<string>>> => {
   const [sheet] = await readWorkbook(file)
-  return (sheet?.data ?? []).map((row) => row.map(cellOf))
+  return (sheet?.data ?? []).map((row) => row.map(ofWorkbook))
 }
 
 /** Reads the first sheet of a workbook, or a CSV file of any delimiter. */

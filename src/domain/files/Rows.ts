@@ -110,6 +110,12 @@ const read = (column: Column, cell: string): unknown => {
 /** The value of a cell; `undefined` for one without content: spaces, and in a list separators. */
 export const readCell = (column: Column, cell: string): unknown => (cell.trim() === "" ? undefined : read(column, cell))
 
+/** The text of a cell of a workbook. Times are fractions of a day there, so that a second can begin a millisecond early. */
+export const ofWorkbook = (value: unknown): string => {
+  if (value instanceof Date) return new Date(Math.round(value.getTime() / 1000) * 1000).toISOString()
+  return Predicate.isString(value) || Predicate.isNumber(value) || Predicate.isBoolean(value) ? String(value) : ""
+}
+
 /** The encoded record of the cells. */
 export const fromCells = (columns: ReadonlyArray<Column>, cells: Cells): Readonly<Record<string, unknown>> => {
   const record: Record<string, unknown> = {}

@@ -175,6 +175,24 @@ describe("an import of what spreadsheets write", () => {
     assert.include(damaged.err, "The file is not an .xlsx workbook")
   })
 
+  it("dates in an .xlsx file are read as UTC, with the minute that they show", async () => {
+    const titles = ["type", "identifier", "name", "visibleFrom"].map((value) => ({ value }))
+    const row = (hour: number) => [
+      ...["default", `XD-${hour}`, "A"].map((value) => ({ value })),
+      { value: new Date(Date.UTC(2026, 0, 1, hour, 20)), type: Date, format: "yyyy-mm-dd hh:mm" }
+    ]
+    const hours = Array.from({ length: 24 }, (_, hour) => hour)
+    const workbook = await writeWorkbook([titles, ...hours.map(row)]).toBuffer()
+    const { code, err } = await importing.run("products", importing.file(workbook, "xlsx"))
+    assert.strictEqual(code, 0, err)
+    const path = "/v1/products?filter=identifier:startsWith:XD-&sortBy=createdAt&sortOrder=asc&limit=50"
+    const { body } = await importing.service.call("GET", path)
+    assert.sameMembers(
+      body.data.map(({ visibleFrom }: { readonly visibleFrom: string }) => visibleFrom),
+      hours.map((hour) => `2026-01-01T${String(hour).padStart(2, "0")}:20:00.000Z`)
+    )
+  })
+
   it.each(["csv", "json", "ndjson", "xlsx"])(
     "%s is read compressed with gzip, from a file and from standard input",
     async (format) => {
