@@ -110,9 +110,18 @@ const read = (column: Column, cell: string): unknown => {
 /** The value of a cell; `undefined` for one without content: spaces, and in a list separators. */
 export const readCell = (column: Column, cell: string): unknown => (cell.trim() === "" ? undefined : read(column, cell))
 
-/** The text of a cell of a workbook. Times are fractions of a day there, so that a second can begin a millisecond early. */
+/** Instead of a date that has no text. No member takes it: its last character is a control character. */
+const noDate = "Invalid Date\u001A"
+
+/** A workbook has times as fractions of a day, so that a second can begin a millisecond early. */
+const ofDate = (date: Date) => {
+  const second = new Date(Math.round(date.getTime() / 1000) * 1000)
+  return Number.isNaN(second.getTime()) ? noDate : second.toISOString()
+}
+
+/** The text of a cell of a workbook. */
 export const ofWorkbook = (value: unknown): string => {
-  if (value instanceof Date) return new Date(Math.round(value.getTime() / 1000) * 1000).toISOString()
+  if (value instanceof Date) return ofDate(value)
   return Predicate.isString(value) || Predicate.isNumber(value) || Predicate.isBoolean(value) ? String(value) : ""
 }
 

@@ -193,6 +193,22 @@ describe("an import of what spreadsheets write", () => {
     )
   })
 
+  it("a number that is no date, in a cell with the format of one, is an issue of its row where a column is read", async () => {
+    const titles = ["identifier", "name", "Remark"].map((value) => ({ value }))
+    const noDate = { value: 8711234567890, type: Number, format: "yyyy-mm-dd" }
+    const workbook = await writeWorkbook([
+      titles,
+      [{ value: "XI-1" }, { value: "A" }, noDate],
+      [{ value: "XI-2" }, noDate, { value: "A" }]
+    ]).toBuffer()
+    const path = importing.file(workbook, "xlsx")
+    const { code, out } = await importing.run("locations", path, "--ignore-unknown")
+    assert.strictEqual(code, 1)
+    assert.include(out, "1 created, 1 refused")
+    assert.include(importing.refused(path, "csv"), "row 3: name: Expected text without control characters")
+    assert.strictEqual((await find("XI-1")).name, "A")
+  })
+
   it.each(["csv", "json", "ndjson", "xlsx"])(
     "%s is read compressed with gzip, from a file and from standard input",
     async (format) => {
