@@ -27,7 +27,7 @@ export const rename = (
       const member = Predicate.isString(value) ? briefOf(fields) : undefined
       return member === undefined ? value : { [member]: value }
     },
-    reference: (kind, id, holder) => ({ id: isNamedKind(kind) ? f(kind, id.trim(), holder) : id })
+    reference: (kind, id, holder) => ({ id: isNamedKind(kind) ? f(kind, id.normalize("NFC").trim(), holder) : id })
   })
 
 /** `rename` with replacements that the service looks up. */

@@ -46,7 +46,7 @@ const maxNames = 100
 const maxBytes = 5500
 
 /** Longer than any name. */
-const maxName = 255
+export const maxName = 255
 
 /** The bytes of a name in the address of a request. */
 const bytesOf = (name: string) => new URLSearchParams([["", `|${quote(name)}`]]).toString().length

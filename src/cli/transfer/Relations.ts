@@ -1,14 +1,16 @@
 import { Effect, Schema, Stream } from "effect"
 import type { Client } from "../../client/Client.ts"
 import type { GroupId } from "../../domain/people/Group.ts"
+import { text } from "../../domain/schema/Fields.ts"
 import { normalise } from "../../domain/schema/Normalise.ts"
 import type { UserId } from "../../domain/people/UserId.ts"
 import type { Failure } from "../Failures.ts"
+import { maxName } from "./Names.ts"
 import type { Page } from "./Resource.ts"
 import * as WholeList from "./WholeList.ts"
 
 /** Members of a relation by name, sorted, so that equal sets are equal lists. */
-export const names = Schema.Array(Schema.String.check(Schema.isMinLength(1)))
+export const names = Schema.Array(text(maxName))
   .check(Schema.isMaxLength(10_000))
   .pipe(Schema.decode(normalise<ReadonlyArray<string>>((sent) => [...new Set(sent)].toSorted())))
 

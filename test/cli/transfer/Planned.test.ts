@@ -146,6 +146,30 @@ describe("imports in plans", () => {
     assert.notInclude(refused, "reference")
   })
 
+  it("names are found with spaces at their ends and with accents in another form, but not in another case", async () => {
+    await counted("locations", [{ name: "Branch", identifier: "Zoë-1" }])
+    await counted("groups", [{ name: "Café" }])
+    const location = " Zoë-1 ".normalize("NFD")
+    const users = [
+      { username: "n.1", email: "n.1@example.com", locations: [location], groups: ["Café ".normalize("NFD")] }
+    ]
+    assert.include((await counted("users", users)).out, "users: 1 created")
+    assert.include((await counted("users", users)).out, "users: 1 unchanged")
+    const groups = [
+      { name: "Named", users: [" n.1"], locations: ["Zoë-1", location] },
+      { name: "Other case", users: ["N.1"] },
+      { name: "No name", users: [" "] },
+      { name: "No text", users: ["n.1\u0000"] }
+    ]
+    const { out, path } = await counted("groups", groups)
+    assert.include(out, "1 created, 3 refused")
+    const refused = importing.refused(path, "ndjson")
+    assert.include(refused, 'No user has the username \\"N.1\\"')
+    assert.include(refused, "Expected non-empty text")
+    const [named] = await list("/v1/groups?filter=name:equals:Named")
+    assert.deepInclude(named, { userCount: 1, locationCount: 1 })
+  })
+
   it("of rows of one file with the same e-mail address, the first is imported and the others are rejected", async () => {
     const row = (index: number) => ({ username: `e.${index}`, email: `e.${index % 1100}@example.com` })
     const { code, out, path } = await counted("users", times(1102, row))
