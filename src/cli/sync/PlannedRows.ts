@@ -94,12 +94,13 @@ export const upsertAll = (client: Client["Service"], resource: Resource, { creat
       client.plans.create({ query: { resource: resource.name }, payload: lines })
     )
     const params = { uuid }
-    const refused = counts.refused === 0 ? [] : yield* refusedIn(client, uuid, counts.refused)
     const isApplied = created === undefined && counts.create + counts.update > 0
-    yield* Failures.patiently<unknown>(
+    const end = Failures.patiently<unknown>(
       isApplied ? client.plans.apply({ params, payload: { force: true } }) : client.plans.delete({ params })
-      // A plan that is outdated would count among those of the key.
-    ).pipe(Effect.onError(() => Effect.ignore(client.plans.delete({ params }))))
+    )
+    const rows = counts.refused === 0 ? Effect.succeed([]) : refusedIn(client, uuid, counts.refused)
+    // A plan that stays, such as one that is outdated, would count among those of the key.
+    const refused = yield* Effect.onError(Effect.tap(rows, end), () => Effect.ignore(client.plans.delete({ params })))
     return { counts, refused }
   }, Effect.retry(retries))
 

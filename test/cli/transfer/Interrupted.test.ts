@@ -45,6 +45,27 @@ describe("an import that is interrupted", () => {
     assert.match(again.out, new RegExp(`\\b${imported.toLocaleString("en")} unchanged`))
     assert.strictEqual(await total(), rows)
   })
+
+  it("deletes its plan, also while it reads which rows are rejected", async () => {
+    await using stack = new AsyncDisposableStack()
+    const service = stack.use(await Served.start())
+    const proxy = await Proxy.start(service.url)
+    stack.defer(proxy.close)
+    const file = join(service.folder, "rows.ndjson")
+    writeFileSync(file, '{"identifier":"R-1","name":"A"}\n{"identifier":"R-2"}\n')
+    let plan: string | undefined
+    proxy.decide(({ path }) => {
+      plan ??= /^(\/v1\/plans\/[^/]+)\/changes/.exec(path)?.[1]
+      return path.includes("/changes") ? "hang" : "pass"
+    })
+    const env = { WAYPOST_URL: proxy.url, WAYPOST_API_KEY: service.key }
+    const { process, result } = start(["import", "locations", file], env)
+    await until("the rejected rows are read", () => plan !== undefined)
+    assert.strictEqual((await service.call("GET", plan!)).status, 200)
+    process.kill("SIGINT")
+    assert.strictEqual((await result).code, 130)
+    assert.strictEqual((await service.call("GET", plan!)).status, 404)
+  })
 })
 
 const count = (format: ExportFormat, text: string) => {
