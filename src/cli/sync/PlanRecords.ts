@@ -1,6 +1,7 @@
 import { Effect, Result, Schema } from "effect"
 import type { Json } from "../../domain/schema/Json.ts"
 import type { Client } from "../../client/Client.ts"
+import { limits } from "../../domain/plans/Plan.ts"
 import type { RefusedRow } from "../files/RefusedRows.ts"
 import * as Names from "../transfer/Names.ts"
 import type { Resource } from "../transfer/Resource.ts"
@@ -32,6 +33,18 @@ const divide = <T extends { readonly row: Row }>(
   }
   return { records, refused }
 }
+
+const tooLarge: Reason = {
+  code: "tooLarge",
+  message: `The row has more than ${limits.rowLength / 1024 ** 2} MiB as JSON, the maximum of a row`
+}
+
+/** What the number of a row adds to its line in a plan. */
+const numberLength = ',"_row":2147483647'.length
+
+/** A record whose line a plan takes; for one that is too long it would reject all rows. */
+const bounded = (record: Json): Result.Result<Json, ReadonlyArray<Reason>> =>
+  JSON.stringify(record).length + numberLength > limits.rowLength ? Result.fail([tooLarge]) : Result.succeed(record)
 
 /** Prepares rows for plans, which have uuids where files have names. */
 export const make = (client: Client["Service"], resource: Resource) => {
@@ -68,9 +81,12 @@ export const make = (client: Client["Service"], resource: Resource) => {
       return { planned, left }
     }),
 
-    /** The records with uuids in the place of names. Rows are refused for the first name that no record has. */
+    /**
+     * The records with uuids in the place of names. Rows are refused for the first name that no record has, and those that are too
+     * long for a plan.
+     */
     resolve: Effect.fnUntraced(function* (records: ReadonlyArray<RowRecord>) {
-      if (toApi === undefined) return { records, refused: [] } satisfies PlanRecords
+      if (toApi === undefined) return divide(records, ({ record }) => bounded(record))
       const wanted = new Map<Names.NamedKind, Set<string>>()
       const want = (kind: Names.NamedKind, name: string) => {
         const named = wanted.get(kind) ?? new Set()
@@ -87,7 +103,7 @@ export const make = (client: Client["Service"], resource: Resource) => {
           if (uuid === undefined) unknown ??= Names.unknown(kind, name)
           return uuid ?? name
         })
-        return unknown === undefined ? Result.succeed(sent) : Result.fail([unknown])
+        return unknown === undefined ? bounded(sent) : Result.fail([unknown])
       })
     })
   }

@@ -170,6 +170,31 @@ describe("imports in plans", () => {
     assert.deepInclude(named, { userCount: 1, locationCount: 1 })
   })
 
+  it.each(["csv", "ndjson"])(
+    "a row of %s that is longer than a plan takes is rejected with its number, and the others are imported",
+    async (format) => {
+      const [first, long, last] = ["1", "2", "3"].map((number) => ({
+        identifier: `L-${format}-${number}`,
+        name: number === "2" ? "x".repeat(1024 ** 2) : "A"
+      }))
+      const rows = [first!, long!, last!]
+      const text =
+        format === "csv"
+          ? ["identifier,name", ...rows.map(({ identifier, name }) => `${identifier},${name}`)].join("\n")
+          : rows.map((row) => JSON.stringify(row)).join("\n")
+      const path = importing.file(text, format)
+      const reason = `line ${format === "csv" ? 3 : 2}: The row has more than 1 MiB as JSON, the maximum of a row`
+      const planned = await waypost(["sync", "locations", path, "--plan"], importing.env)
+      assert.include(planned.out, reason)
+      assert.include(planned.out, "locations: 2 to create, 1 refused")
+      const { code, out } = await importing.run("locations", path, "--dry-run")
+      assert.strictEqual(code, 1)
+      assert.include(out, reason)
+      assert.include((await importing.run("locations", path)).out, "2 created, 1 refused")
+      assert.lengthOf(await list(`/v1/locations?filter=identifier:startsWith:L-${format}-`), 2)
+    }
+  )
+
   it("of rows of one file with the same e-mail address, the first is imported and the others are rejected", async () => {
     const row = (index: number) => ({ username: `e.${index}`, email: `e.${index % 1100}@example.com` })
     const { code, out, path } = await counted("users", times(1102, row))
