@@ -1,9 +1,10 @@
-import { Console, Effect, Option, Stdio } from "effect"
+import { Console, Effect, Option, Stdio, Stream } from "effect"
 import { Argument, Command, Flag, Prompt, TerminalCapabilities } from "effect/cli"
 import { Client } from "../../client/Client.ts"
 import type { Plan, PlanId } from "../../domain/plans/Plan.ts"
 import * as Connection from "../Connection.ts"
-import { CommandError, type Failure, hasIssue } from "../Failures.ts"
+import * as Failures from "../Failures.ts"
+import { CommandError } from "../Failures.ts"
 import { columnList } from "../files/ColumnList.ts"
 import * as FileRows from "../files/FileRows.ts"
 import * as Flags from "../files/Flags.ts"
@@ -20,8 +21,11 @@ written. With --full, records that the file does not name are deleted. The chang
 
 The file is read as import reads it: CSV, .xlsx, JSON or NDJSON, with --map, --default and --columns.`
 
-/** How many changes are shown. */
+/** How many changes are shown before a plan is applied. */
 const shownChanges = 20
+
+/** How many changes are read at once where all are shown; halved, it stays whole for long. */
+const pageSize = 320
 
 interface Input {
   readonly full: boolean
@@ -33,28 +37,47 @@ interface Input {
   readonly force: boolean
 }
 
-/** The first changes of a plan; of large records, fewer. */
-const firstOf = (client: Client["Service"], uuid: PlanId, limit = shownChanges): ReturnType<typeof changesOf> =>
-  Effect.catchIf(
-    changesOf(client, uuid, limit),
-    (failure: Failure) => limit > 1 && hasIssue(failure, "limit", "tooMuch"),
-    () => firstOf(client, uuid, Math.floor(limit / 2))
+interface Page {
+  readonly from: number
+  readonly limit: number
+}
+
+/** The changes of a plan, a page at a time, with how many follow; of large records, fewer at once. */
+const pagesOf = (client: Client["Service"], uuid: PlanId, limit: number) =>
+  Stream.paginate({ from: 0, limit }, ({ from, limit }: Page) =>
+    Failures.patiently(client.plans.changes({ params: { uuid }, query: { limit, page: from / limit + 1 } })).pipe(
+      Effect.map(({ data, pagination }) => {
+        const next = from + data.length
+        const more = (pagination.total ?? 0) - next
+        return [[{ data, more }], more > 0 ? Option.some({ from: next, limit }) : Option.none<Page>()] as const
+      }),
+      Effect.catchIf(
+        (failure) => limit > 1 && Failures.hasIssue(failure, "limit", "tooMuch"),
+        // A divisor of the limit, so that the next page begins where this one would.
+        () => Effect.succeed([[], Option.some({ from, limit: limit % 2 === 0 ? limit / 2 : 1 })] as const)
+      )
+    )
   )
 
-const changesOf = (client: Client["Service"], uuid: PlanId, limit: number) =>
-  client.plans.changes({ params: { uuid }, query: { limit } })
-
-/** Shows a plan, without the rows that were printed before. */
-const show = Effect.fnUntraced(function* (plan: Plan, printed: ReadonlySet<number>, hasColour: boolean) {
+/** Shows a plan, without the rows that were printed before, and only its first changes if it can be applied. */
+const show = Effect.fnUntraced(function* (plan: Plan, { force, isPlan, printed }: Decision, hasColour: boolean) {
   const client = yield* Client
   const paint = painter(hasColour)
   yield* Console.log(summaryOf(plan))
-  const { data, pagination } = yield* firstOf(client, plan.uuid)
-  for (const change of data) {
-    if (change.row === undefined || !printed.has(change.row)) yield* Console.log(linesOf(paint, change).join("\n"))
-  }
-  const more = (pagination.total ?? 0) - data.length
-  if (more > 0) yield* Console.log(`… and ${Progress.count(more)} more: GET /v1/plans/${plan.uuid}/changes`)
+  const pages = pagesOf(client, plan.uuid, isPlan ? pageSize : shownChanges)
+  let left = 0
+  yield* Stream.runForEach(
+    isPlan ? pages : Stream.take(pages, 1),
+    Effect.fnUntraced(function* ({ data, more }) {
+      for (const change of data) {
+        if (change.row === undefined || !printed.has(change.row)) yield* Console.log(linesOf(paint, change).join("\n"))
+      }
+      left = more
+    })
+  )
+  // A plan that does not pass is deleted.
+  const way = plan.guards.length > 0 && !force ? "with --plan" : `GET /v1/plans/${plan.uuid}/changes`
+  if (left > 0) yield* Console.log(`… and ${Progress.count(left)} more: ${way}`)
   for (const { message } of plan.guards) yield* Console.log(paint("yellow", `! ${message}`))
 })
 
@@ -67,10 +90,11 @@ interface Decision {
 }
 
 /** Shows a plan, and applies it if that is wanted; whether it did. */
-const decide = Effect.fnUntraced(function* (plan: Plan, { force, isPlan, printed, yes }: Decision) {
+const decide = Effect.fnUntraced(function* (plan: Plan, decision: Decision) {
+  const { force, isPlan, yes } = decision
   const client = yield* Client
   const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
-  yield* show(plan, printed, canColor)
+  yield* show(plan, decision, canColor)
   const isGuarded = plan.guards.length > 0
   if (!writes(plan) && !isGuarded) {
     yield* Console.log("Nothing to do")
@@ -152,7 +176,7 @@ const syncCommand = (resource: Resource) =>
       ),
       plan: Flag.Boolean("plan").pipe(
         Flag.withDescription(
-          "Only show the changes; the exit code is 2 if there are some or a safety check fails, and 0 if not"
+          "Only show the changes, all of them; the exit code is 2 if there are some or a safety check fails, and 0 if not"
         ),
         Flag.withDefault(false)
       ),

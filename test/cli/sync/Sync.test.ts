@@ -190,7 +190,25 @@ describe("waypost sync", () => {
     assert.strictEqual((await sync("posts", "posts.ndjson", [post(scheduled)], "--plan")).code, 0)
   })
 
-  it("shows fewer changes of records whose first changes have more than 15 MiB", async () => {
+  it("--plan shows all changes; --yes shows the first ones, and an address that has all of them", async () => {
+    const lines = (name: string) => [
+      "identifier,name",
+      ...Array.from({ length: 350 }, (_, index) => `SA-${index},${name}`)
+    ]
+    const planned = await sync("locations", "all.csv", lines("One"), "--plan")
+    assert.lengthOf(planned.out.match(/^create SA-/gm)!, 350)
+    assert.include(planned.out, "create SA-349 row 350\n")
+    assert.notInclude(planned.out, "… and")
+    const applied = await sync("locations", "all.csv", lines("One"), "--yes")
+    assert.lengthOf(applied.out.match(/^create SA-/gm)!, 20)
+    const [, path] = /^… and 330 more: GET (\S+)$/m.exec(applied.out)!
+    assert.lengthOf(await listed(`${path}?limit=500`), 350)
+    const rejected = await sync("locations", "all.csv", [...lines("Two"), "SA-x,"], "--yes")
+    assert.strictEqual(rejected.code, 1)
+    assert.include(rejected.out, "… and 331 more: with --plan\n")
+  })
+
+  it("shows all changes of records whose first changes have more than 15 MiB, fewer at once", async () => {
     // Three million bytes each.
     const translations = ["de", "en", "es", "fr", "nl"].map((locale) => ({
       locale,
@@ -203,6 +221,9 @@ describe("waypost sync", () => {
     const planned = await sync("posts", "long.ndjson", posts, "--plan")
     assert.strictEqual(planned.code, 2, planned.err)
     assert.include(planned.out, "posts: 6 to create\ncreate long-0 row 1\n")
-    assert.include(planned.out, "… and 1 more: ")
+    assert.deepStrictEqual(
+      planned.out.match(/^create .*/gm),
+      posts.map((_, index) => `create long-${index} row ${index + 1}`)
+    )
   })
 })
