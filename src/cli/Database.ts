@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { CurrentChange } from "../domain/changes/Actor.ts"
 import { Settings } from "../settings/Config.ts"
 import { ApiKeys as Repository } from "../repositories/keys/ApiKeys.ts"
+import { isOutdated } from "../sql/Migrations.ts"
 import { maintenanceClient, Sql } from "../sql/Sql.ts"
 import { ApiKeys } from "../services/ApiKeys.ts"
 import * as Startup from "../app/Startup.ts"
@@ -55,15 +56,25 @@ export const existing = withTables.pipe(
   Layer.provideMerge(Settings.layer)
 )
 
-const keysOf = Layer.provideMerge(ApiKeys.layer, Repository.layer).pipe(
-  Layer.provide(Layer.provideMerge(Sql.layer, Startup.migrations))
+/** Fails on the tables of an older version. Bringing them up to date can lock them, which is left to `migrate` and the service. */
+const withCurrentTables = Layer.effectDiscard(
+  Effect.gen(function* () {
+    if (!(yield* isOutdated)) return
+    return yield* new CommandError({
+      message: `The tables in ${yield* installation} are of an older version. Bring them up to date with npx waypost migrate`
+    })
+  }).pipe(Effect.provide(maintenanceClient))
 )
+
+/** The API keys in the database, once its tables are those of this version. */
+const keysOf = <E, R>(tables: Layer.Layer<never, E, R>) =>
+  Layer.provideMerge(ApiKeys.layer, Repository.layer).pipe(Layer.provide(Layer.provideMerge(Sql.layer, tables)))
 
 /** What the change log notes as the actor of a command that works on the database. */
 const asCommand = Layer.succeed(CurrentChange, { actor: { type: "command" } })
 
 /** The API keys in the database, which is created and migrated if there is none; for scripts. */
-export const keys = Layer.merge(asCommand, Layer.provideMerge(keysOf, database))
+export const keys = Layer.merge(asCommand, Layer.provideMerge(keysOf(Startup.migrations), database))
 
-/** The API keys of an installation that exists. */
-export const existingKeys = Layer.merge(asCommand, Layer.provideMerge(keysOf, existing))
+/** The API keys of an installation that exists, with the tables of this version. */
+export const existingKeys = Layer.merge(asCommand, Layer.provideMerge(keysOf(withCurrentTables), existing))

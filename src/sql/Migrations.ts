@@ -68,6 +68,12 @@ const lastApplied = Effect.fnUntraced(
   (read) => Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(read))
 )
 
+/** Whether a database lacks migrations of this version. */
+export const isOutdated = Effect.gen(function* () {
+  const applied = (yield* lastApplied(migrationTables.waypost)) ?? 0
+  return (yield* migrations).some(([id]) => id > applied)
+})
+
 /**
  * Applies the pending migrations, up to the number `last` if given, and returns the applied ones. Where nodes may serve, each is a
  * transaction of its own, so that none waits for a table while those of the migrations before it are locked. Where none is pending,

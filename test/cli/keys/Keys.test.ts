@@ -62,6 +62,25 @@ layer(TestServer.layer(), { excludeTestServices: true })("waypost keys", (it) =>
   )
 })
 
+layer(TestServer.layer(), { excludeTestServices: true })("waypost keys on the tables of an older version", (it) => {
+  it.effect("keys applies no migration and names the command that does", () =>
+    Effect.gen(function* () {
+      const [url, folder] = [yield* Backups.migrated, yield* Backups.dataFolder]
+      const pending = "(select max(migration_id) from waypost_migrations)"
+      yield* Backups.ask(url, `delete from waypost_migrations where migration_id = ${pending}`)
+      const applied = Backups.ask(url, "select * from waypost_migrations order by 1")
+      const before = yield* applied
+      for (const args of [["list"], ["create", "--name", "CLI", "-p", "read:users"], ["revoke", "wp_none"]]) {
+        const { code, text } = yield* Backups.command(["keys", ...args], url, folder)
+        assert.strictEqual(code, 1, text)
+        assert.include(text, "are of an older version. Bring them up to date with npx waypost migrate")
+        assert.notInclude(text, "wp_")
+      }
+      assert.deepStrictEqual(yield* applied, before)
+    })
+  )
+})
+
 layer(TestServer.layer(), { excludeTestServices: true })("waypost keys on an empty database", (it) => {
   it.effect("keys list creates no tables and names the database without its password", () =>
     Effect.gen(function* () {
