@@ -2,7 +2,7 @@ import mime from "mime-types"
 import { Cause, DateTime, Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { CallingKey } from "../domain/keys/ApiKey.ts"
-import { extensionOf, FileId, storageKey } from "../domain/assets/File.ts"
+import { FileId, storageKey } from "../domain/assets/File.ts"
 import { openUploads, partSizeOf, UploadId, type UploadInit, type UploadSession } from "../domain/assets/Upload.ts"
 import { InvalidRequestError, RateLimitExceededError } from "../domain/write/RequestErrors.ts"
 import * as Written from "../domain/write/Written.ts"
@@ -85,7 +85,8 @@ const acceptedType = ({ contentType, fileName }: UploadInit, settings: Settings[
   const byName = mime.lookup(name) || "application/octet-stream"
   const declared = (contentType ?? byName).split(";")[0]!.trim().toLowerCase()
   const rejected = [declared, byName].find((type) => isBlocked(type, settings.UPLOAD_BLOCKED_TYPES))
-  const extension = extensionOf(name)
+  // Windows also runs a file whose name is only an extension.
+  const extension = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ""
   if (rejected !== undefined) {
     const member = contentType && rejected === declared ? "contentType" : "fileName"
     return notAllowed(member, `Files of the type ${rejected} are not accepted`)

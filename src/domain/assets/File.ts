@@ -53,9 +53,9 @@ export const Sha256 = Schema.String.check(documented({ pattern: "^[0-9A-Fa-f]{64
   Schema.annotateEncoded({ examples: ["9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"] })
 )
 
-/** The part after the last dot in lower case, at most 16 letters and digits; empty when there is none. */
+/** The part after the last dot in lower case, at most 16 letters and digits; empty when there is none, or nothing before it. */
 export const extensionOf = (fileName: string): string =>
-  /[^.]\.([a-z0-9]{1,16})$/i.exec(fileName)?.[1]?.toLowerCase() ?? ""
+  /[^.].*\.([a-z0-9]{1,16})$/i.exec(fileName)?.[1]?.toLowerCase() ?? ""
 
 /** The name without its extension. */
 export const stemOf = (fileName: string): string => {

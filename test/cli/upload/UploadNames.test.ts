@@ -13,6 +13,8 @@ describe("asset names", () => {
     ["menu-2026-05-01.jpg", "menu 2026-05-01"],
     ["  Été   à Paris .JPG", "Été à Paris"],
     ["README", "README"],
+    ["photo..jpg", "photo."],
+    [".htaccess", ".htaccess"],
     ["___.jpg", "___.jpg"],
     [`${"🥐".repeat(300)}.png`, "🥐".repeat(255)]
   ])("the asset name of %s is %s", (fileName, name) => {

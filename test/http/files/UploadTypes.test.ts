@@ -64,18 +64,26 @@ layer(TestServer.layer(), { excludeTestServices: true })("Types of uploads", (it
       })
   )
 
-  it.effect("an executable is rejected by its extension, in any case and with dots and spaces after it", () =>
-    Effect.gen(function* () {
-      const extensions = "exe hta php mht ps1 vbs cmd scr lnk wsf pif cjs bat com js mjs jar msi sh".split(" ")
-      for (const extension of extensions) {
-        for (const fileName of [`a.${extension}`, `a.jpg.${extension.toUpperCase()}`, `a.${extension}.`]) {
-          const answer = yield* initialize({ fileName, fileSize: 3, contentType: "image/jpeg" })
-          assertNotAllowed(answer, "fileName", "not accepted", fileName)
+  it.effect(
+    "an executable is rejected by its extension, in any case, with dots before it and dots and spaces after it",
+    () =>
+      Effect.gen(function* () {
+        const extensions = "exe hta php mht ps1 vbs cmd scr lnk wsf pif cjs bat com js mjs jar msi sh".split(" ")
+        for (const extension of extensions) {
+          for (const fileName of [
+            `a.${extension}`,
+            `a.jpg.${extension.toUpperCase()}`,
+            `a.${extension}.`,
+            `a..${extension}`,
+            `.${extension}`
+          ]) {
+            const answer = yield* initialize({ fileName, fileSize: 3, contentType: "image/jpeg" })
+            assertNotAllowed(answer, "fileName", "not accepted", fileName)
+          }
         }
-      }
-      for (const fileName of ["exe.jpg", "php.net.pdf", ".exe.txt"])
-        assert.strictEqual((yield* initialize({ fileName, fileSize: 3 })).status, 201, fileName)
-    })
+        for (const fileName of ["exe.jpg", "php.net.pdf", ".exe.txt", ".htaccess"])
+          assert.strictEqual((yield* initialize({ fileName, fileSize: 3 })).status, 201, fileName)
+      })
   )
 
   it.effect("a blocked declared type is rejected in any case and with any parameters", () =>
