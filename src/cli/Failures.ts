@@ -84,10 +84,13 @@ export const patiently = <A>(effect: Effect.Effect<A, Failure>, attempt = 1): Ef
     )
   })
 
-/** Failures of the network or of a server; the next attempt may succeed. */
-const isTransient = (failure: Failure) =>
+/** Failures of the network or of a server, and not of what was sent. A request that arrives too slowly is answered 408. */
+const isOutage = (failure: Failure): failure is HttpClientError.HttpClientError =>
   HttpClientError.isHttpClientError(failure) &&
-  (failure.response === undefined || (failure.response.status >= 500 && failure.response.status !== 503))
+  (failure.response === undefined || failure.response.status >= 500 || failure.response.status === 408)
+
+/** Whether the next attempt may succeed. */
+const isTransient = (failure: Failure) => isOutage(failure) && failure.response?.status !== 503
 
 /** Like `patiently`, and also retries transient failures for about ten seconds; only for idempotent requests. */
 export const persistently = <A>(effect: Effect.Effect<A, Failure>): Effect.Effect<A, Failure> =>
@@ -105,7 +108,7 @@ export const hasIssue = (failure: Failure, path: string, code: string): boolean 
 export const concernsAll = (failure: Failure): boolean =>
   ["UnauthorizedError", "MissingPermissionsError", "ServiceUnavailableError"].includes(failure._tag) ||
   Schema.isSchemaError(failure) ||
-  (HttpClientError.isHttpClientError(failure) && !(failure.response !== undefined && failure.response.status < 500))
+  isOutage(failure)
 
 /** The reasons of a failure, as rows of the `.refused` file list them. */
 export const reasonsOf = (failure: Failure): ReadonlyArray<Reason> =>

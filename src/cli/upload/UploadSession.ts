@@ -20,7 +20,15 @@ export const make = Effect.gen(function* () {
     Effect.gen(function* () {
       // Checked first: a read error while sending would look like a broken connection and be retried.
       yield* LocalFile.checkReadable(part)
-      const response = yield* http.execute(HttpClientRequest.put(url, { body: HttpBody.raw(part) }))
+      const request = HttpClientRequest.put(url, { body: HttpBody.raw(part) })
+      const response = yield* http.execute(request)
+      // S3 answers so when a part arrives too slowly.
+      if (response.status === 400 && (yield* response.text).includes("<Code>RequestTimeout</Code>")) {
+        const description = "The part did not arrive in time"
+        return yield* new HttpClientError.HttpClientError({
+          reason: new HttpClientError.TransportError({ request, description })
+        })
+      }
       yield* HttpClientResponse.filterStatusOk(response)
       yield* response.text
       return yield* Effect.fromOption(

@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { afterAll, beforeAll, beforeEach } from "vitest"
+import { concernsAll } from "../../../src/cli/Failures.ts"
 import { isPart, type Seen } from "../../support/cli/Proxy.ts"
 import * as Uploading from "./Uploading.ts"
 
@@ -122,6 +124,27 @@ describe("uploads over an unreliable connection", () => {
       1
     )
     assert.strictEqual((await named("trouble.bin"))[0]!.sha256, sha256)
+  })
+
+  it("an upload sends a part again that did not arrive in time, in the words of the service and of S3", async () => {
+    const sha256 = uploading.file("slow/slow.bin", threeParts)
+    const body = "<Error><Code>RequestTimeout</Code></Error>"
+    const failures = [{ status: 408 }, { status: 400, body }]
+    uploading.proxy.decide((seen) => (isPart(seen) ? (failures.shift() ?? "pass") : "pass"))
+    const { code, err } = await uploading.upload("slow")
+    assert.strictEqual(code, 0, err)
+    assert.lengthOf(failures, 0)
+    assert.strictEqual((await named("slow.bin"))[0]!.sha256, sha256)
+  })
+
+  it("a request that never arrives in time is no reason to reject its file, as an error of the server", () => {
+    const request = HttpClientRequest.put("http://localhost/part")
+    const isRejected = (status: number) => {
+      const response = HttpClientResponse.fromWeb(request, new Response("", { status }))
+      const reason = new HttpClientError.StatusCodeError({ request, response })
+      return !concernsAll(new HttpClientError.HttpClientError({ reason }))
+    }
+    assert.deepStrictEqual([400, 403, 408, 500].filter(isRejected), [400, 403])
   })
 
   it("an upload continues after connection resets", async () => {

@@ -11,7 +11,7 @@ type Fate =
   | "hang"
   | "swallow"
   | "reset"
-  | { readonly status: number; readonly headers?: Readonly<Record<string, string>> }
+  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
 
 type Decide = (seen: Seen) => Fate | Promise<Fate>
 
@@ -49,7 +49,7 @@ export const start = async (target: string) => {
     if (chosen === "reset") return outgoing.destroy()
     if (typeof chosen === "string") return pass(seen, incoming, outgoing, chosen === "swallow")
     incoming.resume()
-    return outgoing.writeHead(chosen.status, chosen.headers).end("{}")
+    return outgoing.writeHead(chosen.status, chosen.headers).end(chosen.body ?? "{}")
   })
   server.listen(0, "127.0.0.1")
   await once(server, "listening")
