@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { fileTypeFromBuffer } from "file-type"
 
 /** How many bytes of the beginning of a file are read. */
@@ -8,6 +8,23 @@ export const headLength = 4100
 const drawing = /^\uFEFF?(?:\s|<\?[^>]*>|<!--(?:(?!-->)[^])*-->)*<(?:!DOCTYPE\s+)?svg[\s>]/
 
 const isDrawing = (head: Uint8Array) => drawing.test(new TextDecoder().decode(head))
+
+/** Types whose files can be text, and begin with more than letters that other texts begin with. */
+const textual = /^text\/|^application\/(?:eps|pdf|pgp-encrypted|rtf|x-ms-regedit|xml)$/
+
+// The last character may be cut.
+const decoded = Option.liftThrowable((head: Uint8Array) =>
+  new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true })
+)
+
+const isText = (head: Uint8Array) => Option.exists(decoded(head), (text) => !/[^\P{Cc}\t\n\r]/u.test(text))
+
+/** Windows reads the offset of the header of a program from these four bytes, and takes one below 256 MiB only. */
+const hasProgramHeader = (head: Uint8Array) => (head[63] ?? Infinity) < 0x10
+
+/** Whether the bytes are text that only begins as files of the type do, such as a table with the column `MZ`. */
+const isCoincidence = (type: string, head: Uint8Array) =>
+  !textual.test(type) && isText(head) && !(type === "application/x-msdownload" && hasProgramHeader(head))
 
 /**
  * The MIME type of a file by its first bytes; undefined if they do not determine it, as for text of any kind. The name and
@@ -20,6 +37,7 @@ export const sniff = (bytes: Uint8Array): Effect.Effect<string | undefined> => {
     : Effect.tryPromise(() => fileTypeFromBuffer(head)).pipe(
         // Without codecs, because types are compared.
         Effect.map((type) => type?.mime.split(";", 1)[0]),
+        Effect.map((type) => (type === undefined || isCoincidence(type, head) ? undefined : type)),
         // Malformed content can yield texts that are no type.
         Effect.orElseSucceed(() => undefined)
       )

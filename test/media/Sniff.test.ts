@@ -53,6 +53,49 @@ describe("detection of file types", () => {
     })
   )
 
+  it.effect("text that begins with the letters of a signature has no type, also if its last character is cut", () =>
+    Effect.gen(function* () {
+      const starts = [
+        "MZ;Mozambique",
+        "BMW prices",
+        "ID3 of the board",
+        "BZh;",
+        "FWS list",
+        "GIFts",
+        "FORMs",
+        "The free beer"
+      ]
+      const more = ["solid ground", "%!TEX root = a.tex", "\uFEFFMZ;Moçambique\r\n\t"]
+      for (const start of [...starts, ...more])
+        for (const bytes of [text(start), text(start + "é".repeat(headLength))])
+          assert.strictEqual(yield* sniff(bytes), undefined, start)
+    })
+  )
+
+  it.effect("formats that are text are detected", () =>
+    Effect.gen(function* () {
+      for (const [type, start] of [
+        ["application/pdf", "%PDF-1.7\n"],
+        ["application/rtf", "{\\rtf1 a}"],
+        ["application/xml", '<?xml version="1.0"?><a/>'],
+        ["text/vcard", "BEGIN:VCARD\n"],
+        ["application/x-ms-regedit", "REGEDIT4\r\n"]
+      ] as const)
+        assert.strictEqual(yield* sniff(text(start)), type)
+    })
+  )
+
+  it.effect(
+    "a program is detected with any control character, invalid UTF-8 or a header where Windows looks for it",
+    () =>
+      Effect.gen(function* () {
+        // A header 151 MB from the beginning, behind text.
+        for (const end of ["\0", "\u0001", "\u007f", "\u0085", "a".repeat(58) + "\t\t\t\t"])
+          assert.strictEqual(yield* sniff(text(`MZ${end}`)), "application/x-msdownload")
+        assert.strictEqual(yield* sniff(Buffer.from("MZ\x90;", "latin1")), "application/x-msdownload")
+      })
+  )
+
   it.effect("an SVG is detected by its root element, after declarations and comments", () =>
     Effect.gen(function* () {
       for (const drawing of drawings) assert.strictEqual(yield* sniff(drawing), "image/svg+xml", drawing.toString())

@@ -122,6 +122,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("Types of uploads", (it
         ["words", undefined, text, "application/octet-stream"],
         ["words.png", undefined, text, "application/octet-stream"],
         ["words.pdf", "application/pdf", text, "application/octet-stream"],
+        ["countries.csv", "text/csv", Buffer.from("MZ;Mozambique"), "text/csv"],
+        ["prices.txt", undefined, Buffer.from("BMW prices"), "text/plain"],
         ["words.mp4", undefined, text, "application/octet-stream"]
       ] as const) {
         const { fileUuid, url } = yield* upload(bytes, {
