@@ -80,8 +80,10 @@ export const make = Effect.gen(function* () {
       return yield* discard(upload, stored, InvalidRequestError.inBody("sha256", "mismatch", message))
     }
     const mimeType = typeOf(sniffed, contentType)
-    if (isBlocked(mimeType, blocked)) {
-      const message = `The bytes are of the type ${mimeType}, which is not accepted`
+    // Also a container that keeps its declared type.
+    const rejected = [mimeType, sniffed ?? mimeType].find((type) => isBlocked(type, blocked))
+    if (rejected !== undefined) {
+      const message = `The bytes are of the type ${rejected}, which is not accepted`
       return yield* discard(upload, stored, InvalidRequestError.inBody("parts", "notAllowed", message))
     }
     yield* files.insert(uuid, {

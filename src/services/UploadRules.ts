@@ -48,9 +48,16 @@ export const isBlocked = (mimeType: string, blocked: ReadonlyArray<string>): boo
 /** Types without magic bytes. An unrecognised file of any other type does not have its declared type. */
 const unrecognisable = /^(?:text|application|font|model)\/|^image\/svg\+xml$/
 
-/** The type of a file by its bytes; the declared type counts only for types without magic bytes. */
+/** The containers whose first bytes may not say what they contain, with the declared types that they can be. */
+const containers: ReadonlyMap<string, RegExp> = new Map([
+  ["application/xml", /xml$/],
+  ["application/zip", /^application\/(?:epub\+zip$|vnd\.(?:ms-|oasis\.opendocument\.|openxmlformats-))/],
+  // Also the documents that Office encrypts.
+  ["application/x-cfb", /^application\/(?:msword$|vnd\.(?:ms-|openxmlformats-))/]
+])
+
+/** The type of a file by its bytes; the declared type counts only for types without magic bytes, and for what a container has. */
 export const typeOf = (sniffed: string | undefined, declared: string): string => {
-  const isXml = sniffed === "application/xml" && declared.endsWith("xml")
-  if (sniffed !== undefined && !isXml) return sniffed
+  if (sniffed !== undefined && !containers.get(sniffed)?.test(declared)) return sniffed
   return unrecognisable.test(declared) && declared !== "application/pdf" ? declared : "application/octet-stream"
 }

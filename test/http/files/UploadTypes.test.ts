@@ -24,10 +24,25 @@ const programs = {
   "application/x-mach-binary": Buffer.concat([Buffer.from([0xcf, 0xfa, 0xed, 0xfe]), Buffer.alloc(2048)])
 }
 
+/** The beginning of a ZIP archive whose first entry says nothing of its kind. */
+const zip = Buffer.concat([
+  Buffer.from("504b030414000000000000000000000000008813000088130000", "hex"),
+  Buffer.from([6, 0, 0, 0]),
+  Buffer.from("_rels/"),
+  Buffer.alloc(900)
+])
+const compound = Buffer.concat([Buffer.from("d0cf11e0a1b11ae1", "hex"), Buffer.alloc(2048)])
+
 const png = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64"
 )
+
+const typeOf = Effect.fnUntraced(function* (fileUuid: string) {
+  const { pooled } = yield* Sql
+  const rows = yield* pooled<{ readonly type: string }>`select mime_type as type from files where uuid = ${fileUuid}`
+  return rows[0]!.type
+})
 
 layer(TestServer.layer(), { excludeTestServices: true })("Types of uploads", (it) => {
   it.effect(
@@ -110,7 +125,6 @@ layer(TestServer.layer(), { excludeTestServices: true })("Types of uploads", (it
 
   it.effect("the type of a file is detected from its bytes, or else taken from its declaration", () =>
     Effect.gen(function* () {
-      const { pooled } = yield* Sql
       const text = Buffer.from("just words\n")
       for (const [fileName, contentType, bytes, mimeType] of [
         ["photo.jpg", "image/jpeg", png, "image/png"],
@@ -130,13 +144,30 @@ layer(TestServer.layer(), { excludeTestServices: true })("Types of uploads", (it
           fileName,
           ...(contentType === undefined ? {} : { contentType })
         })
-        const rows = yield* pooled.unsafe<{ readonly type: string }>(
-          "select mime_type as type from files where uuid = $1",
-          [fileUuid]
-        )
-        assert.strictEqual(rows[0]!.type, mimeType, `${fileName} ${contentType}`)
+        assert.strictEqual(yield* typeOf(fileUuid), mimeType, `${fileName} ${contentType}`)
         const { headers } = yield* download(url)
         assert.strictEqual(headers.get("content-type")!.split(";")[0], mimeType)
+      }
+    })
+  )
+
+  it.effect("an Office document has its declared type if its first bytes are only those of a container", () =>
+    Effect.gen(function* () {
+      const word = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+      for (const [fileName, bytes, type] of [
+        ["letter.docx", zip, word],
+        ["letter.odt", zip, "application/vnd.oasis.opendocument.text"],
+        ["macros.xlsm", zip, "application/vnd.ms-excel.sheet.macroenabled.12"],
+        ["book.epub", zip, "application/epub+zip"],
+        ["letter.doc", compound, "application/msword"],
+        ["table.xls", compound, "application/vnd.ms-excel"],
+        ["encrypted.docx", compound, word],
+        ["archive.zip", zip, "application/zip"],
+        ["letter.txt", zip, "application/zip"],
+        ["letter.pdf", compound, "application/x-cfb"]
+      ] as const) {
+        const { fileUuid } = yield* upload(bytes, { fileName })
+        assert.strictEqual(yield* typeOf(fileUuid), type, fileName)
       }
     })
   )
@@ -168,9 +199,14 @@ layer(TestServer.layer(configured), { excludeTestServices: true })("Types of upl
       )
       assertNotAllowed(yield* initialize({ fileName: "a.zip", fileSize: 3 }), "fileName", "application/zip", "zip")
       assert.strictEqual((yield* initialize({ fileName: "a.html", fileSize: 3 })).status, 201)
-      const session = yield* begin(png.length, { fileName: "a.txt" })
-      const part = yield* putPart(session, 1, png)
-      assertNotAllowed(yield* complete(session.uuid, [part]), "parts", "image/png", "bytes")
+      for (const [fileName, bytes, type] of [
+        ["a.txt", png, "image/png"],
+        ["a.docx", zip, "application/zip"]
+      ] as const) {
+        const session = yield* begin(bytes.length, { fileName })
+        const part = yield* putPart(session, 1, bytes)
+        assertNotAllowed(yield* complete(session.uuid, [part]), "parts", type, fileName)
+      }
     })
   )
 
