@@ -181,8 +181,8 @@ const makeWrites = Effect.fnUntraced(function* (records: Effect.Success<typeof m
     const { fileName } = yield* fileOf(asset.fileUuid)
     const sent = asset.translations ?? []
     if (sent.length > 0) return (yield* checkLocales(locales, sent)).map(withoutNull)
-    const stem = stemOf(fileName)
-    return [{ locale: locales.defaultLocale, name: stem.trim() === "" ? fileName : stem }]
+    const stem = stemOf(fileName).trim()
+    return [{ locale: locales.defaultLocale, name: stem === "" ? fileName : stem }]
   })
 
   const create = Effect.fnUntraced(

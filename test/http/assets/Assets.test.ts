@@ -35,6 +35,20 @@ layer(TestServer.layer(), { excludeTestServices: true })("Assets", (it) => {
     })
   )
 
+  it.effect("an asset without translations has the trimmed name of its file, or the whole one if it has no other", () =>
+    Effect.gen(function* () {
+      for (const [fileName, name] of [
+        ["photo .png", "photo"],
+        ["photo..png", "photo."],
+        ["\u00a0.png", ".png"],
+        [".htaccess", ".htaccess"]
+      ] as const) {
+        const uuid = yield* createAsset({ fileUuid: yield* upload(fileName) })
+        assert.deepStrictEqual((yield* readAsset(uuid)).translations, [{ locale: "en", name }])
+      }
+    })
+  )
+
   it.effect("asset translations are read back normalised and sorted by locale", () =>
     Effect.gen(function* () {
       const uuid = yield* createAsset({
