@@ -13,7 +13,7 @@ const hour = 3_600_000
 /** The minimum age of bytes without a row, in milliseconds: longer than an upload may take to create its row. */
 const grace = 48 * hour
 
-/** How long a file is kept after its last use, in milliseconds. */
+/** How long a file is kept after its last use, and the row of an upload after its time, in milliseconds. */
 const week = 7 * 24 * hour
 
 /** Objects per lookup. */
@@ -26,7 +26,7 @@ const fileOf = (key: string): Option.Option<string> => {
 }
 
 /**
- * Removes expired uploads, and files that have been unattached for a week. A row is always deleted before its bytes, so
+ * Removes expired uploads, a week later their rows, and files that have been unattached for a week. A row is always deleted before its bytes, so
  * an interruption never leaves a referenced file without its bytes. After a restore or a recovery all times begin again,
  * because the next recovery may be to a later time, when the bytes had a row and the file was in use.
  */
@@ -56,6 +56,8 @@ export const sweep = Effect.gen(function* () {
     yield* Effect.forEach(gone, (uuid) => removal(storageKey(uuid), removeBytes(uuid)), { discard: true })
     more = gone.length > 0
   }
+
+  if (sinceRestore > week) yield* uploads.removeEnded
 })
 
 /** The failures in a row that end a sweep: the cause is then the storage and not single objects. */

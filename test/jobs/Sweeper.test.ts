@@ -27,6 +27,13 @@ import {
   uploads
 } from "../support/Sweeping.ts"
 
+const endedFor = (sessions: ReadonlyArray<{ readonly uuid: string }>, interval: string) =>
+  execute(
+    "update upload_sessions set expires_at = now() - $2::interval where uuid = any ($1::uuid[])",
+    sessions.map(({ uuid }) => uuid),
+    interval
+  )
+
 layer(services, { excludeTestServices: true })("sweeper", (it) => {
   it.effect("a sweep expires overdue uploads, removes their bytes, and keeps other uploads", () =>
     Effect.gen(function* () {
@@ -110,6 +117,29 @@ layer(services, { excludeTestServices: true })("sweeper", (it) => {
         }
         assert.isTrue(yield* hasBytes(asset!.fileUuid))
       })
+  )
+
+  it.effect("a sweep removes the rows of uploads that ended more than a week ago, unless they have a file", () =>
+    Effect.gen(function* () {
+      const [late, aborted, young, open] = [yield* begin(3), yield* begin(3), yield* begin(3), yield* begin(3)]
+      const completed = yield* Effect.replicateEffect(begin(3), 2)
+      const files: Array<string> = []
+      for (const session of completed)
+        files.push((yield* complete(session.uuid, [yield* putPart(session, 1, bytes)])).body.data.fileUuid)
+      yield* attach(files[0]!)
+      for (const { uuid } of [aborted, young]) yield* send("DELETE", `/v1/uploads/${uuid}`)
+      yield* endedFor([late, aborted, ...completed], "7 days 1 minute")
+      yield* endedFor([young], "6 days 23 hours 59 minutes")
+      yield* sweep
+      const statuses = Effect.forEach([late, aborted, young, open, ...completed], ({ uuid }) => statusOf(uuid))
+      assert.deepStrictEqual(yield* statuses, [undefined, undefined, "aborted", "open", "completed", "completed"])
+
+      // A file that is deleted takes the row of its upload along.
+      yield* unattachedFor(files[1]!, "8 days")
+      yield* sweep
+      assert.deepStrictEqual(yield* statuses, [undefined, undefined, "aborted", "open", "completed", undefined])
+      assert.strictEqual((yield* send("GET", `/v1/uploads/${aborted.uuid}`)).status, 404)
+    })
   )
 
   it.effect("a sweep removes objects without a row after two days, and none with a row", () =>
@@ -235,18 +265,22 @@ layer(services, { excludeTestServices: true })("sweeper", (it) => {
       const { fileUuid: joined } = (yield* complete(session.uuid, [yield* putPart(session, 1, bytes)])).body.data
       yield* uncomplete(session.uuid, joined)
       yield* expire(session.uuid)
+      const ended = yield* begin(3)
+      yield* send("DELETE", `/v1/uploads/${ended.uuid}`)
+      yield* endedFor([ended], "8 days")
       const unknown = crypto.randomUUID()
       yield* storage.write(storageKey(unknown), bytes, "text/plain")
       yield* execute("insert into event_generations (after_position) select position from event_log")
       const keptAfter = Effect.fnUntraced(function* (time: string) {
         yield* execute("update event_generations set began_at = now() - $1::interval where number > 1", time)
         yield* sweepAt(Date.now() + 49 * hour)
-        return yield* Effect.forEach([unused, joined, unknown], hasBytes)
+        const kept = yield* Effect.forEach([unused, joined, unknown], hasBytes)
+        return [...kept, (yield* statusOf(ended.uuid)) !== undefined]
       })
-      assert.deepStrictEqual(yield* keptAfter("47 hours"), [true, true, true])
-      assert.deepStrictEqual(yield* keptAfter("49 hours"), [true, false, false])
-      assert.deepStrictEqual(yield* keptAfter("6 days 23 hours"), [true, false, false])
-      assert.deepStrictEqual(yield* keptAfter("7 days 1 hour"), [false, false, false])
+      assert.deepStrictEqual(yield* keptAfter("47 hours"), [true, true, true, true])
+      assert.deepStrictEqual(yield* keptAfter("49 hours"), [true, false, false, true])
+      assert.deepStrictEqual(yield* keptAfter("6 days 23 hours"), [true, false, false, true])
+      assert.deepStrictEqual(yield* keptAfter("7 days 1 hour"), [false, false, false, false])
     })
   )
 })

@@ -285,6 +285,33 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
       }).pipe(Effect.scoped)
   )
 
+  it.effect("completed uploads whose files were deleted are removed, and no others", () =>
+    Effect.gen(function* () {
+      const left = yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`insert into api_keys (uuid, id, prefix, secret_hash, name, permissions) values (gen_random_uuid(), '', '', '', '', '{}')`
+        yield* sql`
+          insert into upload_sessions
+              (uuid, api_key_uuid, file_uuid, status, file_name, file_size, content_type, part_size, number_of_parts)
+            select gen_random_uuid(), k.uuid, gen_random_uuid(), status, file, 1, '', 1, 1
+            from api_keys k, unnest('{open,completed,aborted,expired}'::text[]) status, unnest('{kept,deleted}'::text[]) file`
+        yield* sql`
+          insert into files (uuid, file_name, extension, mime_type, size, sha256, path_name, url_name)
+            select file_uuid, '', '', '', 1, '', '', '' from upload_sessions where status = 'completed' and file_name = 'kept'`
+        yield* migrateTo(65)
+        return yield* sql`
+          select status, array_agg(file_name order by file_name desc) as files from upload_sessions group by 1 order by 1`
+      }).pipe(Effect.provide(PgClient.layer({ ...(yield* migratedTo(64)), maxConnections: 1 })))
+      const both = ["kept", "deleted"]
+      assert.deepStrictEqual(left, [
+        { status: "aborted", files: both },
+        { status: "completed", files: ["kept"] },
+        { status: "expired", files: both },
+        { status: "open", files: both }
+      ])
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("every constraint that the repositories map to an error exists", () =>
     Effect.gen(function* () {
       const { constraints, indexes } = yield* schemaOf(yield* Database)

@@ -59,7 +59,7 @@ export class Files extends Context.Service<
     url(uuid: FileId): Effect.Effect<string, FileNotFoundError>
     /** Stores the result of rendering a file; a file that is ready stays so. */
     rendered(uuid: FileId, facts: Rendered): Effect.Effect<void>
-    /** Deletes some files that have been unattached for a week; returns their uuids. */
+    /** Deletes some files that have been unattached for a week, and their uploads; returns their uuids. */
     readonly deleteUnattached: Effect.Effect<ReadonlyArray<FileId>>
     /** Those of these uuids that are files, or of open uploads. */
     known(uuids: ReadonlyArray<string>): Effect.Effect<ReadonlySet<string>>
@@ -134,10 +134,15 @@ export class Files extends Context.Service<
         Request: Schema.Void,
         Result: Schema.Struct({ uuid: FileId }),
         execute: () => pooled`
-          delete from files where uuid = any (array(
-            select uuid from files where unattached_since < now() - interval '7 days'
-              order by unattached_since limit 100 for update skip locked
-          )) and unattached_since < now() - interval '7 days' returning uuid`
+          with deleted as (
+            delete from files where uuid = any (array(
+              select uuid from files where unattached_since < now() - interval '7 days'
+                order by unattached_since limit 100 for update skip locked
+            )) and unattached_since < now() - interval '7 days' returning uuid
+          ), uploads as (
+            delete from upload_sessions where file_uuid in (select uuid from deleted)
+          )
+          select uuid from deleted`
       })
 
       const known = Effect.fnUntraced(function* (uuids: ReadonlyArray<string>) {

@@ -3,6 +3,7 @@ import type { ApiKeyId } from "../../domain/keys/ApiKey.ts"
 import { openUploads, UploadId, UploadStatus } from "../../domain/assets/Upload.ts"
 import { FileId } from "../../domain/assets/File.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
+import { removeInParts } from "../../sql/Parts.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction, write } from "../../sql/Transactions.ts"
 import { traced } from "../../sql/Traced.ts"
@@ -93,6 +94,8 @@ export class Uploads extends Context.Service<
     discard(uuid: UploadId): Effect.Effect<void>
     /** Some open uploads that have expired. */
     readonly overdue: Effect.Effect<ReadonlyArray<StoredUpload>>
+    /** Removes the uploads that ended without a file and whose time passed a week ago. */
+    readonly removeEnded: Effect.Effect<void>
   }
 >()("waypost/repositories/assets/Uploads") {
   static readonly layer = Layer.effect(
@@ -153,6 +156,16 @@ export class Uploads extends Context.Service<
         discard: (uuid) => execute(sql`status = 'aborted' where uuid = ${uuid} and status = 'open'`),
         overdue: read(
           sql`select ${json} from upload_sessions u where ${unclaimed} and expires_at <= now() order by expires_at limit 100`
+        ),
+        removeEnded: Effect.orDie(
+          removeInParts(
+            (limit) => pooled`
+              delete from upload_sessions where uuid = any (array(
+                select uuid from upload_sessions
+                  where status in ('aborted', 'expired') and expires_at < now() - interval '7 days'
+                  order by expires_at limit ${limit}::int
+              )) returning true`
+          )
         )
       })
     })
