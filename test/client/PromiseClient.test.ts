@@ -1,4 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import { closeSync, mkdtempSync, openSync, rmSync, truncateSync, writeSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { openFile } from "../../src/client/node/LocalFile.ts"
 import { createClient, WaypostError } from "../../src/client/promise/PromiseClient.ts"
 import { type Response, serverWith } from "./Responses.ts"
 
@@ -330,6 +334,54 @@ describe("promise client", () => {
     assert.deepStrictEqual([keys[1], keys[4]], [uuid, uuid])
     assert.match(String(keys[2]), /^[0-9a-f]{32}$/)
     assert.match(String(keys[5]), /^[0-9a-f]{32}$/)
+  })
+
+  it("a file of more than 4 GiB is uploaded with its size and its last bytes", async () => {
+    const size = 2 ** 32 + 1
+    const folder = mkdtempSync(join(tmpdir(), "waypost-client-"))
+    const path = join(folder, "film.bin")
+    // It takes no space but for its end.
+    const file = openSync(path, "w")
+    writeSync(file, "end", size - 3)
+    closeSync(file)
+    // The parts before have arrived.
+    const partSize = 2 ** 32 - 4
+    const parts = [{ partNumber: 1, size: partSize, eTag: "a" }]
+    const open = { uuid, status: "open", fileName: "film.bin", fileSize: size, numberOfParts: 2, partSize, parts }
+    const address = { partNumber: 2, url: "" }
+    const begun: Response = [200, { _tag: "Success", data: { ...open, parts: [address] } }]
+    const renewed: Response = [200, { _tag: "Success", data: { parts: [address] } }]
+    const completed: Response = [200, { _tag: "Success", data: { fileUuid: uuid, url: "" } }]
+    const put: Response = [200, "", { etag: '"b"' }]
+    const resumed: ReadonlyArray<Response> = [
+      [200, { _tag: "Success", data: open }],
+      renewed,
+      put,
+      completed,
+      [201, written]
+    ]
+    using served = await clientWith(begun, put, completed, [201, written], ...resumed)
+    address.url = `${served.url}/part`
+    try {
+      await served.client.assets.upload(await openFile(path))
+      await served.client.assets.upload(await openFile(path), { resume: uuid })
+      const [init, part, ...others] = served.requests
+      assert.deepInclude(JSON.parse(init!.body), { fileName: "film.bin", fileSize: size })
+      for (const { body, headers } of [part!, others[4]!])
+        assert.deepStrictEqual([body, headers["content-length"]], ["\0\0end", "5"])
+
+      const content = await openFile(path)
+      assert.strictEqual(await content.slice(-3).text(), "end")
+      assert.strictEqual(await content.slice(-4, -1).text(), "\0en")
+      assert.deepStrictEqual(new Uint8Array(await content.slice(0, 2).arrayBuffer()), new Uint8Array(2))
+      assert.strictEqual(content.slice(3, 2).size, 0)
+      assert.strictEqual(await content.slice(size).text(), "")
+      truncateSync(path, size - 1)
+      const error = await content.slice(0, 1).text().catch(String)
+      assert.include(error, "has changed")
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 
   it("all records of a list are read, oldest first, and the next page only when it is needed", async () => {

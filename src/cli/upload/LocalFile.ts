@@ -1,6 +1,6 @@
 import { Effect, FileSystem, Option, Schema, Stream } from "effect"
 import { createHash } from "node:crypto"
-import { openAsBlob } from "node:fs"
+import { openFile } from "../../client/node/LocalFile.ts"
 
 /** A file on this machine; `size` in bytes, `modified` in milliseconds since 1970. */
 export interface LocalFile {
@@ -27,7 +27,7 @@ export const modifiedOf = ({ mtime }: FileSystem.File.Info): number =>
   Option.match(mtime, { onNone: () => 0, onSome: (date) => date.getTime() })
 
 /** The bytes, read from the disk on demand; reading fails when the file has changed since. */
-export const open = ({ path }: LocalFile) => Effect.tryPromise({ try: () => openAsBlob(path), catch: unreadable })
+export const open = ({ path }: LocalFile) => Effect.tryPromise({ try: () => openFile(path), catch: unreadable })
 
 /** The first bytes. */
 export const head = (file: LocalFile, length: number) =>

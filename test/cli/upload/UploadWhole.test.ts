@@ -1,5 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit } from "effect"
+import { closeSync, openSync, rmSync, writeSync } from "node:fs"
+import { join } from "node:path"
 import { afterAll, beforeAll, beforeEach } from "vitest"
+import * as LocalFile from "../../../src/cli/upload/LocalFile.ts"
 import * as Uploading from "./Uploading.ts"
 
 let uploading: Awaited<ReturnType<typeof Uploading.start>>
@@ -126,6 +130,22 @@ describe("waypost upload of a folder as it is found", () => {
     }
     assert.notInclude((await uploading.upload("copied", "--categories-from-folders", "--dry-run")).out, "would create")
     assert.deepStrictEqual(await namesOf(sha256), [name])
+  })
+
+  it("a file of more than 4 GiB has its size and its last bytes", async () => {
+    const size = 2 ** 32 + 1
+    const path = join(uploading.folder, "film.bin")
+    // It takes no space but for its end.
+    const file = openSync(path, "w")
+    writeSync(file, "end", size - 3)
+    closeSync(file)
+    const found = { path, shown: path, name: "film.bin", folders: [], size, modified: 0 }
+    const [bytes, head] = await Effect.runPromise(Effect.all([LocalFile.open(found), LocalFile.head(found, 2)]))
+    assert.strictEqual(bytes.size, size)
+    assert.strictEqual(await bytes.slice(2 ** 32 - 8, 2 ** 32 + 8).text(), "\0".repeat(6) + "end")
+    assert.deepStrictEqual(new Uint8Array(head), new Uint8Array(2))
+    rmSync(path)
+    assert.isTrue(Exit.isFailure(await Effect.runPromiseExit(LocalFile.checkReadable(bytes))))
   })
 
   it("a file whose content is not what its name says is reported, before and after it is uploaded", async () => {
