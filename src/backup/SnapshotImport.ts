@@ -119,6 +119,8 @@ export const load = ({ migrations, resumesWebhooks, rowsOf, sequences, tables }:
       Effect.gen(function* () {
         const { known, leftOut } = yield* prepare({ migrations, tables })
         const restoreIndexes = yield* dropIndexes(known)
+        // Migration 66 drops it, too: this server may not know a time zone that the other one knew.
+        yield* sql`alter table if exists locations drop constraint if exists locations_timezone_known`
         for (const { columns, name, rows } of tables) {
           const table = known.find((table) => table.name === name)
           if (table === undefined || leftOut.changed.includes(name)) continue

@@ -9,10 +9,22 @@ import { int } from "../schema/WholeNumber.ts"
 /** The names that the platform lists, by their lower-case form; read with the first one that is asked for. */
 const names = new Map<string, string>()
 
+/** The parts of names that the platform does not list, such as US/Pacific, which are no words with a capital. */
+const parts = new Map(
+  `ACT BajaNorte BajaSur CHAT ComodRivadavia CST6CDT DeNoronha EasterIsland EST5EDT GB GMT GMT0 IN LHI MST7MDT NSW NZ PST8PDT SU UCT
+  US UTC`
+    .split(/\s+/)
+    .map((part) => [part.toLowerCase(), part] as const)
+)
+
 const nameOf = (zone: string): string => {
   if (names.size === 0) for (const name of Intl.supportedValuesOf("timeZone")) names.set(name.toLowerCase(), name)
-  // The platform does not list CET and UTC, for example. All names of up to three letters are capitals.
-  return names.get(zone.toLowerCase()) ?? (zone.length <= 3 ? zone.toUpperCase() : zone)
+  const folded = zone.toLowerCase()
+  const listed = names.get(folded)
+  if (listed !== undefined) return listed
+  // All names of up to three letters are capitals, such as CET.
+  if (zone.length <= 3) return zone.toUpperCase()
+  return folded.replace(/[a-z0-9]+/g, (part) => parts.get(part) ?? part.charAt(0).toUpperCase() + part.slice(1))
 }
 
 /** A time zone in the case of letters that the IANA has for it. */

@@ -150,6 +150,36 @@ layer(TestServer.layer(), { excludeTestServices: true })("waypost restore", (it)
     })
   )
 
+  it.effect(
+    "a location whose time zone the server does not know is restored, also from a backup of the version before",
+    () =>
+      Effect.gen(function* () {
+        const unknown = "select count(*)::int as rows from locations where timezone = 'US/Pacific-New'"
+        yield* ask(
+          yield* current,
+          `do $$ begin
+          perform set_config('session_replication_role', 'replica', true);
+          update locations set timezone = 'US/Pacific-New' where uuid = (select min(uuid::text)::uuid from locations);
+        end $$`
+        )
+        const copy = fresh()
+        const made = yield* command(["backup", copy], yield* current, yield* dataFolder)
+        assert.strictEqual(made.code, 0, made.text)
+        for (const last of [Infinity, 65]) {
+          editManifest(copy, (text) => {
+            const manifest = JSON.parse(text)
+            const { waypost } = manifest.migrations
+            manifest.migrations.waypost = waypost.filter(([id]: readonly [number]) => id <= last)
+            return JSON.stringify(manifest)
+          })
+          const target = yield* empty
+          const restored = yield* command(["restore", copy], target, fresh())
+          assert.strictEqual(restored.code, 0, restored.text)
+          assert.deepStrictEqual(yield* ask(target, unknown), [{ rows: 1 }])
+        }
+      })
+  )
+
   it.effect("a backup with dangling references is rejected, and the database stays empty", () =>
     Effect.gen(function* () {
       const copy = spoilt((copy) => {

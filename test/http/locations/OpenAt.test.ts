@@ -213,6 +213,35 @@ layer(TestServer.layer(), { excludeTestServices: true })("locations that are ope
     })
   )
 
+  it.effect("a location whose time zone the server does not know is not open, and its other members are written", () =>
+    Effect.gen(function* () {
+      const city = unique("City")
+      const openingHours = [1, 2, 3, 4, 5, 6, 7].map((day) => one({ opens: "00:00", closes: "24:00" }, day))
+      const hours = { address: { city }, timezone: "Europe/Amsterdam", openingHours }
+      const [known, unknown] = [yield* create(hours), yield* create(hours)]
+      const { pooled } = yield* Sql
+      // As after an update of the server, or on another one. The platform knows these two names.
+      yield* pooled.withTransaction(
+        Effect.andThen(
+          pooled`set local session_replication_role = replica`,
+          pooled`update locations set timezone = 'US/Pacific-New' where uuid = ${unknown}::uuid`
+        )
+      )
+      assert.deepStrictEqual((yield* openAt(city, "now")).uuids, [known])
+      const patch = (body: object) => send("PATCH", `/v1/locations/${unknown}`, { body })
+      assert.strictEqual((yield* patch({ name: "Renamed" })).status, 200)
+      assert.strictEqual((yield* read(unknown)).timezone, "US/Pacific-New")
+      const bulk = yield* send("POST", "/v1/locations/bulk", {
+        body: { operations: [{ op: "update", uuid: unknown, data: { status: "open" } }] }
+      })
+      assert.strictEqual(bulk.body.data[0].status, 200, bulk.text)
+      const other = yield* patch({ timezone: "Canada/East-Saskatchewan" })
+      assert.deepStrictEqual(problemsOf(other), [400, "InvalidRequestError", "timezone unknownTimeZone"])
+      assert.strictEqual((yield* patch({ timezone: "Asia/Tokyo" })).status, 200)
+      assert.sameMembers([...(yield* openAt(city, "now")).uuids], [known, unknown])
+    })
+  )
+
   it.effect("only now and UTC timestamps with milliseconds are times", () =>
     Effect.gen(function* () {
       for (const time of ["", "later", "NOW", "2026-01-01", "2026-01-01T10:00:00Z", "2026-02-30T10:00:00.000Z"]) {

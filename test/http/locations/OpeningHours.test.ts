@@ -1,5 +1,7 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
+import { Location } from "../../../src/domain/locations/Location.ts"
+import { Sql } from "../../../src/sql/Sql.ts"
 import { moment } from "../../support/changes/World.ts"
 import { eventsOf, shown } from "../../support/requests/LogRequests.ts"
 import { create, problemsOf, read, send, unique } from "../../support/requests/Requests.ts"
@@ -77,6 +79,27 @@ layer(TestServer.layer(), { excludeTestServices: true })("opening hours", (it) =
         "InvalidRequestError",
         "timezone unknownTimeZone"
       ])
+    })
+  )
+
+  it.effect("a time zone in lower case is stored, and found, under the name that the IANA has for it", () =>
+    Effect.gen(function* () {
+      for (const zone of ["Asia/Calcutta", "Asia/Kolkata", "Europe/Kyiv", "US/Pacific", "Etc/GMT-14"]) {
+        const uuid = yield* create({ timezone: zone.toLowerCase() })
+        assert.strictEqual((yield* read(uuid)).timezone, zone)
+        const found = yield* send("GET", `/v1/locations?limit=500&filter=timezone:equals:${zone}`)
+        assert.include(
+          found.body.data.map(({ uuid }: { readonly uuid: string }) => uuid),
+          uuid
+        )
+      }
+      const { pooled } = yield* Sql
+      const rows = yield* pooled<{ readonly name: string }>`
+        select name from pg_timezone_names where name !~ '^(?:posix|right|Factory|localtime)' order by name`
+      const zones = rows.map(({ name }) => name)
+      const { schema } = Location.fields.timezone
+      const decoded = yield* Effect.forEach(zones, (zone) => Schema.decodeEffect(schema)(zone.toLowerCase()))
+      assert.deepStrictEqual(decoded, zones)
     })
   )
 
