@@ -61,13 +61,13 @@ export const advance = Effect.gen(function* () {
   })
 }).pipe(Effect.provideService(CurrentChange, { actor: { type: "schedule" } }), Effect.withSpan("PostSchedule.advance"))
 
-/** Stores the default locale, of which labels of assets are, and its language, by which posts sort; updates the titles in other languages. */
+/** Stores the default locale, of which titles of posts and labels of assets are, and its language; updates the titles in other locales. */
 export const adoptLanguage = Effect.gen(function* () {
   const { pooled } = yield* Sql
   const { defaultLanguage, defaultLocale } = yield* Locales
   yield* pooled`update post_language set language = ${defaultLanguage}, locale = ${defaultLocale}
     where (language, locale) is distinct from (${defaultLanguage}::text, ${defaultLocale}::text)`
-  const title = sql`waypost_translation(translations, ${defaultLanguage}, ${defaultLanguage})->>'title'`
+  const title = sql`waypost_translation(translations, ${defaultLocale}, ${defaultLanguage})->>'title'`
   let last: string | undefined = "00000000-0000-0000-0000-000000000000"
   while (last !== undefined) {
     const [row]: ReadonlyArray<{ readonly uuid: string }> = yield* pooled<{ readonly uuid: string }>`
@@ -80,7 +80,7 @@ export const adoptLanguage = Effect.gen(function* () {
 
 /** The same, again until it succeeds. */
 const languageAdopted = Effect.repeat(
-  logged("Could not sort the posts by the default language", Effect.as(adoptLanguage, true)),
+  logged("Could not sort the posts by the default locale", Effect.as(adoptLanguage, true)),
   { until: (isAdopted) => isAdopted === true }
 )
 

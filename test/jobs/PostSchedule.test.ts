@@ -183,6 +183,35 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: 
     })
   )
 
+  it.effect(
+    "posts have their title in the default locale, or else in its language, also after the default has changed",
+    () =>
+      Effect.gen(function* () {
+        yield* clear
+        const adopt = (...supported: ReadonlyArray<string>) =>
+          Effect.provide(PostSchedule.adoptLanguage, locales(supported))
+        const titles = Effect.map(
+          execute<{ readonly title: string }>("select title from posts order by slug"),
+          (rows) => rows.map(({ title }) => title)
+        )
+        const create = (...translations: ReadonlyArray<string>) => {
+          const listed = JSON.stringify(translations.map((locale) => ({ locale, title: locale })))
+          return execute(`insert into posts (uuid, slug, type, status, translations, audience, pinned)
+          select gen_random_uuid(), 'post-' || count(*), 'news', 'draft', '${listed}', '{}', false from posts`)
+        }
+        yield* adopt("nl-NL", "nl-BE")
+        yield* create("de", "nl-BE", "nl-NL")
+        yield* create("de", "nl-BE", "nl")
+        yield* create("de", "fr")
+        assert.deepStrictEqual(yield* titles, ["nl-NL", "nl-BE", "de"])
+        yield* adopt("nl-BE", "nl-NL")
+        assert.deepStrictEqual(yield* titles, ["nl-BE", "nl-BE", "de"])
+        yield* adopt("fr-FR", "nl-NL")
+        assert.deepStrictEqual(yield* titles, ["de", "de", "fr"])
+        yield* Effect.provide(PostSchedule.adoptLanguage, locales())
+      })
+  )
+
   it.effect("posts sort by the title in the default language, also after the default has changed", () =>
     Effect.gen(function* () {
       yield* clear
