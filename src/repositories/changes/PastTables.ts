@@ -31,9 +31,16 @@ const members: Partial<Readonly<Record<Table, ReadonlyArray<Fragment>>>> = {
 const stateOf = (table: Table) =>
   sql.join(" || ")([sql`to_jsonb(c)`, ...(members[table] ?? []).map((member) => sql`coalesce(${member}, '{}')`)])
 
-/** A state without what the erasure of values from the events of a location leaves: lists that are absent, and empty objects. */
+/**
+ * A state without what the erasure of values from the events of a location leaves: lists that are absent, empty objects, one half of
+ * coordinates, and hours without their time zone.
+ */
 const completed = (table: Table, state: Fragment) =>
-  table === "locations" ? sql`waypost_merge('{"postal_codes": [], "translation_labels": []}', ${state})` : state
+  table === "locations"
+    ? sql`(select whole - case when whole->'coordinates' ?& '{latitude,longitude}' then '{}'::text[] else '{coordinates}' end
+        - case when whole ? 'timezone' then '{}'::text[] else '{opening_hours,special_hours}' end
+      from (select waypost_merge('{"postal_codes": [], "translation_labels": []}', ${state}) as whole offset 0) merged)`
+    : state
 
 /**
  * The common table expressions `name`: the records with these uuids that existed at the moment, and the state of each as

@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { verify } from "../../../src/repositories/changes/Verification.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
+import { moment } from "../../support/changes/World.ts"
 import { eventsAfter, eventsOf, sealed, shown } from "../../support/requests/LogRequests.ts"
 import * as Products from "../../support/requests/ProductRequests.ts"
 import { createPost } from "../../support/requests/PostRequests.ts"
@@ -238,6 +239,46 @@ layer(TestServer.layer(), { excludeTestServices: true })("erasure", (it) => {
       const { editedAt: ____, ...now } = (yield* send("GET", path)).body.data
       assert.deepStrictEqual(now, expected)
     })
+  )
+
+  it.effect(
+    "a location without one half of its coordinates, or without its time zone, is restored without the other half",
+    () =>
+      Effect.gen(function* () {
+        const openingHours = [{ day: 1, opens: "09:00", closes: "17:00" }]
+        const specialHours = [{ date: "2026-12-25", periods: [] }]
+        const members = {
+          coordinates: { latitude: 52.09, longitude: 5.12 },
+          timezone: "Europe/Amsterdam",
+          openingHours,
+          specialHours
+        }
+        for (const [erased, kept] of [
+          ["coordinates.longitude", ["timezone", "openingHours", "specialHours"]],
+          ["coordinates.latitude", ["timezone", "openingHours", "specialHours"]],
+          ["timezone", ["coordinates"]],
+          ["openingHours", ["coordinates", "timezone", "specialHours"]]
+        ] as const) {
+          const location = yield* Products.createLocation(members)
+          const path = `/v1/locations/${location}`
+          const at = yield* moment
+          yield* send("DELETE", path)
+          assert.strictEqual((yield* send("POST", `${path}/erase-history`, { body: { paths: [erased] } })).status, 200)
+          const expected = Object.fromEntries(kept.map((member) => [member, members[member]]))
+          const past = yield* send("GET", `${path}?at=${at}`)
+          assert.strictEqual(past.status, 200, past.text)
+          const restored = yield* send("POST", `${path}/restore`, { body: {} })
+          assert.strictEqual(restored.status, 200, restored.text)
+          for (const found of [past.body.data, (yield* send("GET", path)).body.data]) {
+            assert.deepInclude(found, expected)
+            assert.doesNotHaveAnyKeys(
+              found,
+              Object.keys(members).filter((member) => !(member in expected)),
+              erased
+            )
+          }
+        }
+      })
   )
 
   it.effect("erase-history of a location whose events were all pruned succeeds, and changes nothing", () =>
