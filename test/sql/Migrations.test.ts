@@ -312,6 +312,27 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
     }).pipe(Effect.scoped)
   )
 
+  it.effect(
+    "postal codes without letters and digits are claimed no longer, and the quality of their locations is assessed again",
+    () =>
+      Effect.gen(function* () {
+        const [claimed, stale] = yield* Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          yield* sql`
+          insert into locations (uuid, name, identifier, postal_codes) values
+            ('00000000-0000-0000-0000-000000000001', '', 'a', '{--,M1}'), ('00000000-0000-0000-0000-000000000002', '', 'b', '{M1}')`
+          yield* sql`delete from stale_location_quality`
+          yield* migrateTo(68)
+          return [
+            yield* sql`select code, count(*)::int as claims from location_postal_codes group by code`,
+            yield* sql`select location_uuid as uuid from stale_location_quality`
+          ]
+        }).pipe(Effect.provide(PgClient.layer({ ...(yield* migratedTo(67)), maxConnections: 1 })))
+        assert.deepStrictEqual(claimed, [{ code: "M1", claims: 2 }])
+        assert.deepStrictEqual(stale, [{ uuid: "00000000-0000-0000-0000-000000000001" }])
+      }).pipe(Effect.scoped)
+  )
+
   it.effect("every constraint that the repositories map to an error exists", () =>
     Effect.gen(function* () {
       const { constraints, indexes } = yield* schemaOf(yield* Database)

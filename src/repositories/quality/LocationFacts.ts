@@ -30,7 +30,8 @@ export const keysOf = (uuids: ReadonlyArray<string>): Fragment => sql`
     ${folded(sql`t.address->>'addressLine1'`)} || ' ' || ${folded(sql`t.address->>'zipcode'`)} as address,
     floor((t.coordinates->>'latitude')::float8 * 10000)::int as latitude_band,
     (t.coordinates->>'latitude')::float8 as latitude, (t.coordinates->>'longitude')::float8 as longitude,
-    array(select distinct coalesce(t.country_code, '') || ':' || waypost_postal_code(code) from unnest(t.postal_codes) code) as claims
+    array(select distinct coalesce(t.country_code, '') || ':' || code from unnest(t.postal_codes) listed,
+      waypost_postal_code(listed) code where code <> '') as claims
   from locations t where t.uuid = any (${uuids}::uuid[])`
 
 /** How many degrees of longitude are a little more than 10 m at the place `m`. */
@@ -63,9 +64,10 @@ export const comparisons = {
     (where, end) => sql`${claims}, unnest(waypost_containing_codes(own.country, own.code)) containing, lateral (
       select k.location_uuid from location_quality_claims k
       where k.claim = own.country || ':' || containing and ${where} ${end}) k`,
-    // Codes have letters and digits only.
+    // Codes have letters and digits only. One letter contains others in Great Britain only.
     (where, end) => sql`${claims}, lateral (
       select k.location_uuid from location_quality_claims k where k.claim > claimed and k.claim < claimed || '~'
+        and length(own.code) > case own.country when 'GB' then 0 else 1 end
         and waypost_contains_code(own.country, own.code, split_part(k.claim, ':', 2)) and ${where} ${end}) k`
   ]
 } as const satisfies Readonly<Partial<Record<QualityRule, ReadonlyArray<Near>>>>

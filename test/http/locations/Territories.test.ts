@@ -63,10 +63,10 @@ interface Branch {
 
 const normal = (code: string) => code.toUpperCase().replaceAll(/[ -]/g, "")
 
-/** Whether a code contains another one, or is the same, by the specification. */
+/** Whether a code contains another one, or is the same, by the specification; none without letters and digits does. */
 const contains = (country: string | undefined, outer: string, inner: string) =>
   country === "GB"
-    ? inner === outer ||
+    ? (inner === outer && inner !== "") ||
       (/^[A-Z]{1,2}\d[A-Z\d]?\d[A-Z]{2}$/.test(inner) && inner.slice(0, -3) === outer) ||
       /^[A-Z]{1,2}/.exec(inner)?.[0] === outer
     : outer.length >= 2 && inner.startsWith(outer)
@@ -200,6 +200,36 @@ layer(TestServer.layer(), { excludeTestServices: true })("territories", (it) => 
       )
       yield* Effect.forEach(uuids, (uuid) => send("DELETE", `/v1/locations/${uuid}`))
       assert.notInclude((yield* conflicts()).join("; "), "7070")
+    })
+  )
+
+  it.effect("a postal code without letters and digits stays in its location, and claims nothing", () =>
+    Effect.gen(function* () {
+      const uuids = [yield* branch("One", "GB", "--", "M1"), yield* branch("Two", "GB", "- -", "M2")]
+      const codesOf = Effect.forEach(uuids, (uuid) =>
+        Effect.map(send("GET", `/v1/locations/${uuid}`), ({ body }) => body.data.postalCodes)
+      )
+      assert.deepStrictEqual(yield* codesOf, [
+        ["--", "M1"],
+        ["- -", "M2"]
+      ])
+      const patched = yield* send("PATCH", `/v1/locations/${uuids[0]}`, { body: { postalCodes: ["M1", "---"] } })
+      assert.strictEqual(patched.status, 200, patched.text)
+      assert.deepStrictEqual(yield* codesOf, [
+        ["M1", "---"],
+        ["- -", "M2"]
+      ])
+      const { data } = yield* conflictsOf("limit=500")
+      assert.deepStrictEqual(
+        data.filter(({ postalCode }) => postalCode === ""),
+        []
+      )
+      yield* refreshed
+      const quality = "/v1/locations/quality?limit=500&fields=uuid&filter=issues.rule:equals:territoryConflict"
+      const { body } = yield* send("GET", quality)
+      const found = (body.data as ReadonlyArray<{ readonly uuid: string }>).map(({ uuid }) => uuid)
+      for (const uuid of uuids) assert.notInclude(found, uuid)
+      yield* Effect.forEach(uuids, (uuid) => send("DELETE", `/v1/locations/${uuid}`))
     })
   )
 
