@@ -96,8 +96,9 @@ const invalid = (locale: string, supported: ReadonlyArray<string> | undefined, k
 /** `supported` limits what is accepted; `undefined` accepts every known locale. */
 export const make = (supported: ReadonlyArray<string> | undefined): Locales["Service"] => {
   const languages = supported?.map((locale) => locale.split("-")[0])
+  const defaultLanguage = languages?.find((language) => language?.length === 2) ?? "en"
   return {
-    defaultLanguage: languages?.find((language) => language?.length === 2) ?? "en",
+    defaultLanguage,
     defaultLocale: supported?.[0] ?? "en",
     check: (locale) =>
       Effect.fromOption(
@@ -109,7 +110,8 @@ export const make = (supported: ReadonlyArray<string> | undefined): Locales["Ser
         // Three letters would be taken for the two they stand for.
         Option.filter(
           canonical(code),
-          (name) => name === code && name.length === 2 && (languages?.includes(name) ?? true)
+          (name) =>
+            name === code && name.length === 2 && (name === defaultLanguage || (languages?.includes(name) ?? true))
         ),
         () => invalid(code, supported, "language; use an ISO 639-1 code of two letters such as nl")
       )

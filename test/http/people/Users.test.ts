@@ -344,6 +344,21 @@ layer(TestServer.layer(), live)("Users", (it) => {
   )
 })
 
+layer(TestServer.layer({ LOCALES: "fil-PH" }), live)(
+  "Users with configured locales of languages of three letters",
+  (it) => {
+    it.effect("the default language of a user is accepted when a client sends it", () =>
+      Effect.gen(function* () {
+        const uuid = yield* create()
+        const { languageCode } = yield* read(uuid)
+        assert.strictEqual(languageCode, "en")
+        assert.strictEqual((yield* patch(uuid, { languageCode, firstName: "Maria" })).status, 200)
+        assert.strictEqual((yield* post({ languageCode: "de" })).status, 400)
+      })
+    )
+  }
+)
+
 layer(TestServer.layer({ LOCALES: "nl-BE,de" }), live)("Users with configured locales", (it) => {
   it.effect("a user has the first configured language by default, and others are rejected", () =>
     Effect.gen(function* () {
