@@ -50,9 +50,14 @@ export const walkTo = (point: Point): Walk => ({
   isWithin: (chord) => sql`(${isAround(point, chord)} or ${isAround(fromOtherSide(point), chord)})`
 })
 
-/** Whether a location is within bounds. */
+/** Whether a location is within bounds; one on the date line has either of two degrees. */
 export const isWithin = ({ east, north, south, west }: Bounds): Fragment => {
   const between = (from: number, to: number) =>
     sql`${place} <@ box(point(${number(from)}, ${number(south)}), point(${number(to)}, ${number(north)}))`
-  return west <= east ? between(west, east) : sql`(${between(west, 180)} or ${between(-180, east)})`
+  if (west > east) return sql`(${between(west, 180)} or ${between(-180, east)})`
+  return sql`(${sql.or([
+    between(west, east),
+    ...(west === -180 && east < 180 ? [between(180, 180)] : []),
+    ...(east === 180 && west > -180 ? [between(-180, -180)] : [])
+  ])})`
 }

@@ -204,6 +204,29 @@ layer(TestServer.layer(), { excludeTestServices: true })("places", (it) => {
     })
   )
 
+  it.effect("bounds that end at the date line find the locations on it, whichever of its degrees they have", () =>
+    Effect.gen(function* () {
+      const east = yield* create({ coordinates: { latitude: 65.5, longitude: 180 } })
+      const west = yield* create({ coordinates: { latitude: 65.5, longitude: -180 } })
+      for (const [bounds, isFound] of [
+        ["65,170,66,180", true],
+        ["65,-180,66,-170", true],
+        ["65,170,66,-180", true],
+        ["65,180,66,-170", true],
+        ["65,180,66,180", true],
+        ["65,-180,66,-180", true],
+        ["65,-180,66,180", true],
+        ["65,170,66,179.9", false],
+        ["65,-179.9,66,179.9", false],
+        ["64,170,65,180", false]
+      ] as const) {
+        const { data } = yield* listed(`bounds=${bounds}`)
+        const found = data.map(({ uuid }) => uuid).filter((uuid) => uuid === east || uuid === west)
+        assert.sameMembers(found, isFound ? [east, west] : [], bounds)
+      }
+    })
+  )
+
   it.effect("near goes with bounds, filters, fields, other orders, which ascend, and totals", () =>
     Effect.gen(function* () {
       const at = (latitude: number, longitude: number, name: string) =>
