@@ -35,7 +35,7 @@ export interface Reader {
   readonly next: (until: number, limits: BatchLimits) => Effect.Effect<ReadonlyArray<SeenEvent>>
   /** The cursor up to which events were returned or skipped. */
   readonly cursor: () => string
-  /** Whether there are more events in memory. */
+  /** Whether the log has more events. */
   readonly hasMore: () => boolean
   /** Makes `next` return at once. */
   readonly end: () => void
@@ -94,6 +94,8 @@ export class Following extends Context.Service<
         const selected = isSelected(seen)
         const follower = yield* feed.follow
         let position = begin
+        /** Whether there are more events if memory no longer reaches back to the position. */
+        let isBehind = true
         const state = { hasEnded: false }
         let keyEnd: UnauthorizedError | undefined
         const end = () => {
@@ -139,6 +141,7 @@ export class Following extends Context.Service<
               const kept = follower.after(position)
               const read =
                 kept === undefined ? yield* readLog(limits) : { taken: take(kept, limits), more: kept.length > 0 }
+              isBehind = kept !== undefined || read.more
               if (read.taken.length > 0) return read.taken
               const left = until - (yield* Clock.currentTimeMillis)
               if (left <= 0) break
@@ -150,7 +153,10 @@ export class Following extends Context.Service<
         return {
           next,
           cursor: () => cursors.encode({ position }),
-          hasMore: () => (follower.after(position) ?? []).length > 0,
+          hasMore: () => {
+            const kept = follower.after(position)
+            return kept === undefined ? isBehind : kept.length > 0
+          },
           end,
           hasEnded: () => state.hasEnded,
           keyEnd: () => keyEnd

@@ -1,0 +1,93 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import type { Event } from "../../../src/domain/changes/Event.ts"
+import { ApiKeyId } from "../../../src/domain/keys/ApiKey.ts"
+import { encodedOf } from "../../../src/domain/schema/Encoded.ts"
+import { EventLog, type StoredEvent } from "../../../src/repositories/changes/EventLog.ts"
+import { ChangeFeed } from "../../../src/services/changes/ChangeFeed.ts"
+import { Cursors } from "../../../src/services/changes/Cursors.ts"
+import { Events } from "../../../src/services/changes/Events.ts"
+import { Following } from "../../../src/services/changes/Following.ts"
+import { KeyEnds } from "../../../src/services/KeyEnds.ts"
+
+const event = (position: number): StoredEvent => ({
+  position,
+  id: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30",
+  type: "location",
+  action: "updated",
+  uuid: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e31",
+  occurredAt: "2026-01-01T00:00:00.000Z",
+  actor: { type: "system" },
+  actorName: null,
+  label: null,
+  before: {},
+  after: {},
+  links: null,
+  bytes: 2
+})
+
+const key = {
+  uuid: ApiKeyId.make("0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e32"),
+  share: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e32",
+  permissions: new Set(["read:locations"] as const)
+}
+
+/** A log of ten events, of which memory has none but those behind a position. */
+const following = (memory: { start: number }) => {
+  const log = Array.from({ length: 10 }, (_, index) => event(index + 1))
+  const behind = (position: number) => log.filter((event) => event.position > position)
+  return Following.layer.pipe(
+    Layer.provide([
+      Layer.mock(EventLog, {
+        page: ({ after = 0, limit }) => {
+          const events = behind(after).slice(0, limit)
+          const position = events.at(-1)?.position ?? after
+          return Effect.succeed({ events, position, more: position < 10 })
+        }
+      }),
+      Layer.mock(ChangeFeed, {
+        follow: Effect.succeed({
+          after: (position: number) => (position < memory.start ? undefined : behind(position)),
+          wait: () => Effect.void,
+          wake: () => {}
+        })
+      }),
+      Layer.mock(KeyEnds, { watch: () => Effect.void }),
+      Layer.mock(Events, { encode: () => encodedOf<Event>({}) }),
+      Layer.mock(Cursors, { encode: ({ position }) => String(position) })
+    ])
+  )
+}
+
+/** A reader from the beginning of the log, and the memory that it reads. */
+const reading = (start: number) => {
+  const memory = { start }
+  const reader = Effect.flatMap(Following, ({ follow }) => follow({ key, position: 0, selection: {}, onEnd: () => {} }))
+  return Effect.map(Effect.provide(reader, following(memory)), (reader) => ({ memory, reader }))
+}
+
+describe("a reader that follows the log", () => {
+  it.effect("has more events while some are behind its cursor, in memory or not", () =>
+    Effect.gen(function* () {
+      for (const start of [0, 8, 11]) {
+        const { reader } = yield* reading(start)
+        for (const [events, cursor, hasMore] of [
+          [4, "4", true],
+          [6, "10", false]
+        ] as const) {
+          assert.strictEqual((yield* reader.next(0, { events, bytes: 1024 })).length, events)
+          assert.deepStrictEqual([reader.cursor(), reader.hasMore()], [cursor, hasMore], `from ${start}`)
+        }
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("has more events when memory drops those behind its cursor", () =>
+    Effect.gen(function* () {
+      const { memory, reader } = yield* reading(0)
+      yield* reader.next(0, { events: 4, bytes: 1024 })
+      memory.start = 8
+      assert.isTrue(reader.hasMore())
+    }).pipe(Effect.scoped)
+  )
+})
