@@ -17,7 +17,6 @@ import { UserId } from "../domain/people/UserId.ts"
 import { requires } from "./Authorization.ts"
 import { describe, group, operation } from "./Describe.ts"
 import * as Bulk from "./writes/Bulk.ts"
-import { takesPrecondition } from "./writes/SafeWrites.ts"
 import * as Delta from "./changes/Delta.ts"
 import * as History from "./changes/History.ts"
 import * as Restore from "./changes/Restore.ts"
@@ -113,8 +112,7 @@ export class UsersApi extends HttpApiGroup.make("users")
         "update:users",
         "Record a login",
         "Sets `lastLoginAt` of the user if `at` is later. `editedAt` is unchanged, and a login is not in the change log."
-      ),
-      takesPrecondition
+      )
     ),
     HttpApiEndpoint.get("listLocations", "/:uuid/locations", Relations.list("users", "locations")).pipe(
       Relations.listing("users", "locations")

@@ -50,6 +50,7 @@ export class ApiKeys extends Context.Service<
     rotate(
       uuid: ApiKeyId,
       options: ApiKeyRotate,
+      precondition: Precondition,
       by: CallingKey
     ): Effect.Effect<
       WrittenKey,
@@ -98,7 +99,12 @@ export class ApiKeys extends Context.Service<
         return Option.map(yield* repository.insertFirst(row), reveal)
       })
 
-      const rotate = Effect.fn("ApiKeys.rotate")(function* (uuid: ApiKeyId, options: ApiKeyRotate, by: CallingKey) {
+      const rotate = Effect.fn("ApiKeys.rotate")(function* (
+        uuid: ApiKeyId,
+        options: ApiKeyRotate,
+        precondition: Precondition,
+        by: CallingKey
+      ) {
         const old = yield* Effect.flatMap(repository.findByUuid(uuid), (key) =>
           Effect.fromOption(key, () => ApiKeyNotFoundError.of(uuid))
         )
@@ -111,7 +117,7 @@ export class ApiKeys extends Context.Service<
           expiresAt: old.expiresAt && DateTime.formatIso(old.expiresAt),
           createdBy: by.uuid
         })
-        const successor = yield* repository.replace(uuid, overlapSeconds, row)
+        const successor = yield* repository.replace(uuid, overlapSeconds, row, precondition)
         yield* forget(old.prefix.slice(ApiKeySecret.prefixOf("").length))
         if (Option.isNone(successor)) return yield* notActive
         const answer = reveal(successor.value)

@@ -30,7 +30,6 @@ import type { ReferenceKind, Shaped } from "../../domain/write/Markers.ts"
 import { kindsOf } from "../../domain/write/References.ts"
 import { group, operation } from "../Describe.ts"
 import * as Bulk from "../writes/Bulk.ts"
-import { takesPrecondition } from "../writes/SafeWrites.ts"
 import * as Delta from "../changes/Delta.ts"
 import * as History from "../changes/History.ts"
 import * as Restore from "../changes/Restore.ts"
@@ -185,8 +184,7 @@ export class ProductsApi extends HttpApiGroup.make("products")
         "update:products",
         "Record a call of the product API module",
         "Sets `lastCall` of the module that the product has: its own, or the inherited module of its parent."
-      ),
-      takesPrecondition
+      )
     ),
     ...module("delivery"),
     ...module("distribution"),

@@ -8,7 +8,6 @@ import { ProductId } from "../../domain/catalog/ProductId.ts"
 import { requires } from "../Authorization.ts"
 import { describe, group, operation } from "../Describe.ts"
 import * as Envelope from "../Envelope.ts"
-import { takesPrecondition } from "../writes/SafeWrites.ts"
 
 /** The reservations of products; the reservations module of a product lists them. */
 export class ReservationsApi extends HttpApiGroup.make("reservations")
@@ -23,8 +22,7 @@ export class ReservationsApi extends HttpApiGroup.make("reservations")
       describe(
         "Create a new reservation",
         "Reserves copies of the product for a location. The period follows the rules of the reservations module; of concurrent requests for the last copy one succeeds."
-      ),
-      takesPrecondition
+      )
     ),
     HttpApiEndpoint.post("cancel", "/:uuid/reservations/:reservationUuid/cancel", {
       params: {
@@ -34,8 +32,7 @@ export class ReservationsApi extends HttpApiGroup.make("reservations")
       success: Envelope.Written(ReservationId),
       error: [ProductNotFoundError, ReservationNotFoundError]
     }).pipe(
-      operation("update:products", "Cancel a reservation", "Removes the reservation; its copies are free at once."),
-      takesPrecondition
+      operation("update:products", "Cancel a reservation", "Removes the reservation; its copies are free at once.")
     )
   )
   .prefix("/v1/products")

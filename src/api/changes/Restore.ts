@@ -7,7 +7,6 @@ import { requires } from "../Authorization.ts"
 import { describe } from "../Describe.ts"
 import * as Envelope from "../Envelope.ts"
 import { answersHeaders } from "../openapi/Headers.ts"
-import { takesPrecondition } from "../writes/SafeWrites.ts"
 
 const RestoreRequest = Schema.Struct({
   eventId: Schema.optionalKey(
@@ -45,4 +44,4 @@ export const restoring =
     describe(
       `Restore ${/^[aeio]/.test(kind) ? "an" : "a"} ${kind}`,
       `Brings a deleted ${kind} back as it was before its deletion, or after the event \`eventId\`; an existing ${kind} gets its members of then. A \`Warning\` header lists what was not restored, by path and number.${also}`
-    )(answersHeaders("Warning")(takesPrecondition(requires(`create:${entity}`, `update:${entity}`)(endpoint))))
+    )(answersHeaders("Warning")(requires(`create:${entity}`, `update:${entity}`)(endpoint)))

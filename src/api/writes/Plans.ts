@@ -20,7 +20,7 @@ import { describe, group } from "../Describe.ts"
 import * as Envelope from "../Envelope.ts"
 import { limits, ofManyRecords, ReadsPrimary } from "../Limits.ts"
 import { integer, pages } from "../ListQuery.ts"
-import { rejects, takesPrecondition } from "./SafeWrites.ts"
+import { rejects } from "./SafeWrites.ts"
 
 const uuid = { uuid: PlanId }
 
@@ -161,8 +161,7 @@ export class PlansApi extends HttpApiGroup.make("plans")
         "Apply a plan",
         `Does exactly what the plan shows, in one transaction, or nothing. A plan that is applied again answers the same. ${writing} ${rows}`
       ),
-      limits(ofManyRecords),
-      takesPrecondition
+      limits(ofManyRecords)
     ),
     HttpApiEndpoint.delete("delete", "/:uuid", {
       params: uuid,

@@ -42,20 +42,9 @@ export const needsNoKey = <Endpoint extends Annotatable<Endpoint>>(endpoint: End
 export const isRepeatedWithKey = (endpoint: HttpApiEndpoint.Top): boolean =>
   offers(endpoint, "Idempotency-Key") && !Context.getOrElse(endpoint.annotations, NeedsNoKey, () => false)
 
-/** Whether a `POST` about a record takes a precondition on it. */
-export class TakesPrecondition extends Context.Service<TakesPrecondition, boolean>()(
-  "waypost/api/writes/SafeWrites/TakesPrecondition"
-) {}
-
-/** Declares that a `POST` reads `If-Match`, as every other write of a record does. */
-export const takesPrecondition = <Endpoint extends Annotatable<Endpoint>>(endpoint: Endpoint): Endpoint =>
-  endpoint.annotateMerge(TakesPrecondition.context(true))
-
-/** Whether an endpoint reads `If-Match`. */
-export const readsPrecondition = ({ annotations, method, path }: HttpApiEndpoint.Top): boolean =>
-  method === "POST"
-    ? Context.getOrElse(annotations, TakesPrecondition, () => false)
-    : method !== "GET" && path.includes(":uuid")
+/** Whether an endpoint reads `If-Match`: every write of a record does. */
+export const readsPrecondition = ({ method, path }: HttpApiEndpoint.Top): boolean =>
+  method !== "GET" && path.includes(":uuid")
 
 /** Repeats no write whose `Idempotency-Key` it knows, and undoes one that is only to be validated. */
 export class SafeWrites extends HttpApiMiddleware.Service<SafeWrites, { requires: CurrentApiKey }>()(

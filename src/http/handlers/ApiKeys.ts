@@ -20,8 +20,10 @@ export const layer = HandlerGroup.group(
         Envelope.written(
           keys.revoke(params.uuid, Envelope.ifMatch(request), { descendants: query.descendants === true })
         ),
-      rotate: ({ params, payload }) =>
-        Envelope.writtenAnswer(Effect.flatMap(CurrentApiKey, (by) => keys.rotate(params.uuid, payload, by))),
+      rotate: ({ params, payload, request }) =>
+        Envelope.writtenAnswer(
+          Effect.flatMap(CurrentApiKey, (by) => keys.rotate(params.uuid, payload, Envelope.ifMatch(request), by))
+        ),
       me: () => Effect.flatMap(CurrentApiKey, ({ uuid }) => Envelope.one(Effect.orDie(repository.get(uuid))))
     })
   })

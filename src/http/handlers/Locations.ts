@@ -42,7 +42,8 @@ export const layer = HandlerGroup.group(
       update: ({ params, payload, request }) =>
         written(locations.update(params.uuid, payload, Envelope.ifMatch(request))),
       delete: ({ params, request }) => Envelope.written(locations.delete(params.uuid, Envelope.ifMatch(request))),
-      eraseHistory: ({ params, payload }) => Envelope.written(locations.eraseHistory(params.uuid, payload.paths)),
+      eraseHistory: ({ params, payload, request }) =>
+        Envelope.written(locations.eraseHistory(params.uuid, payload.paths, Envelope.ifMatch(request))),
       updateMedia: ({ params, payload, request }) =>
         Envelope.written(media.replace(params.uuid, payload, Envelope.ifMatch(request))),
       updateTranslationLabels: ({ params, payload, request }) =>

@@ -32,8 +32,11 @@ export const layer = HandlerGroup.group(
         Envelope.writtenAnswer(Effect.flatMap(CurrentApiKey, (key) => uploads.initialize(payload, key))),
       complete: ({ payload }) => Envelope.writtenAnswer(mine((key) => uploads.complete(payload, key))),
       get: ({ params }) => Envelope.one(get(params.uuid)),
-      renewParts: ({ params, payload }) =>
-        Envelope.writtenAnswer(mine((key) => uploads.renewParts(params.uuid, payload.partNumbers, key))),
+      renewParts: ({ params, payload, request }) =>
+        Effect.andThen(
+          unchanged(params.uuid, request),
+          mine((key) => uploads.renewParts(params.uuid, payload.partNumbers, key))
+        ).pipe(Envelope.writtenAnswer),
       abort: ({ params, request }) =>
         Effect.andThen(
           unchanged(params.uuid, request),

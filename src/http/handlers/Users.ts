@@ -53,7 +53,7 @@ export const layer = HandlerGroup.group(
               Envelope.written(users.deleteAndErase(params.uuid, Envelope.ifMatch(request)))
             )
           : Envelope.written(users.delete(params.uuid, Envelope.ifMatch(request))),
-      erase: ({ params }) => Envelope.written(users.erase(params.uuid)),
+      erase: ({ params, request }) => Envelope.written(users.erase(params.uuid, Envelope.ifMatch(request))),
       recordLogin: ({ params, payload, request }) =>
         Envelope.written(users.recordLogin(params.uuid, payload, Envelope.ifMatch(request))),
       listLocations: ({ params, query }) =>

@@ -24,15 +24,20 @@ export const layer = HandlerGroup.group(
           Effect.flatMap(CurrentApiKey, (key) => webhooks.update(params.uuid, payload, Envelope.ifMatch(request), key))
         ),
       delete: ({ params, request }) => Envelope.written(webhooks.delete(params.uuid, Envelope.ifMatch(request))),
-      rotateSecret: ({ params, payload }) =>
+      rotateSecret: ({ params, payload, request }) =>
         Envelope.writtenAnswer(
-          Effect.flatMap(CurrentApiKey, (key) => webhooks.rotateSecret(params.uuid, payload, key))
+          Effect.flatMap(CurrentApiKey, (key) =>
+            webhooks.rotateSecret(params.uuid, payload, Envelope.ifMatch(request), key)
+          )
         ),
-      test: ({ params }) => Effect.flatMap(CurrentApiKey, (key) => replays.test(params.uuid, key)),
+      test: ({ params, request }) =>
+        Effect.flatMap(CurrentApiKey, (key) => replays.test(params.uuid, Envelope.ifMatch(request), key)),
       deliveries: ({ params, query: { limit = 50, ...query } }) =>
         Envelope.cursorPage(replays.deliveries(params.uuid, { ...query, limit })),
-      replay: ({ params, payload }) =>
-        Envelope.writtenAnswer(Effect.flatMap(CurrentApiKey, (key) => replays.replay(params.uuid, payload, key)))
+      replay: ({ params, payload, request }) =>
+        Envelope.writtenAnswer(
+          Effect.flatMap(CurrentApiKey, (key) => replays.replay(params.uuid, payload, Envelope.ifMatch(request), key))
+        )
     })
   })
 )

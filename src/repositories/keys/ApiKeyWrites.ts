@@ -92,11 +92,18 @@ export const insertFirst = Effect.fnUntraced(
 )
 
 export const replace = Effect.fnUntraced(
-  function* (client: SqlClient.SqlClient, old: ApiKeyId, overlapSeconds: number, successor: NewKey) {
+  function* <E>(
+    client: SqlClient.SqlClient,
+    old: ApiKeyId,
+    overlapSeconds: number,
+    successor: NewKey,
+    check: Effect.Effect<void, E>
+  ) {
     const { createdBy } = successor
     // The lock makes two rotations of one key wait for each other; the second finds it replaced.
     const locked = yield* lockKeys(client, createdBy === undefined ? [old] : [old, createdBy])
     if (createdBy !== undefined) yield* checkCreator(locked, createdBy)
+    yield* check
     const isActive = locked.some((key) => key.uuid === old && !key.replaced && !key.revoked && !key.expired)
     if (!isActive) return Option.none()
     const stored = yield* insertRow(client, successor)

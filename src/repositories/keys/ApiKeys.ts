@@ -52,8 +52,9 @@ export class ApiKeys extends Context.Service<
     replace(
       old: ApiKeyId,
       overlapSeconds: number,
-      successor: Writes.NewKey
-    ): Effect.Effect<Option.Option<Writes.StoredCreated>, UnauthorizedError>
+      successor: Writes.NewKey,
+      precondition: Precondition
+    ): Effect.Effect<Option.Option<Writes.StoredCreated>, UnauthorizedError | ApiKeyNotFoundError>
     revoke(uuid: ApiKeyId, precondition: Precondition): Effect.Effect<RevokedKey, ApiKeyNotFoundError>
     /** Revokes a key and every key that it created, transitively, in parts that are committed one after another. */
     revokeAll(uuid: ApiKeyId, precondition: Precondition): Effect.Effect<RevokedKey, ApiKeyNotFoundError>
@@ -104,7 +105,8 @@ export class ApiKeys extends Context.Service<
         findByUuid,
         insert: (key) => Writes.insert(pooled, key),
         insertFirst: (key) => Writes.insertFirst(pooled, key),
-        replace: (old, overlapSeconds, successor) => Writes.replace(pooled, old, overlapSeconds, successor),
+        replace: (old, overlapSeconds, successor, precondition) =>
+          Writes.replace(pooled, old, overlapSeconds, successor, reads.lock(old, precondition)),
         revoke,
         revokeAll,
         touch: (uuids) => touchRows(pooled, uuids)

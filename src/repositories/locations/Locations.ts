@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, type Option } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import {
   DuplicateIdentifierError,
@@ -9,6 +9,7 @@ import {
   type PartialLocation
 } from "../../domain/locations/Location.ts"
 import type { EncodedPage } from "../../domain/schema/Encoded.ts"
+import type { Precondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import type { HistoryErasure } from "../../domain/locations/HistoryErasure.ts"
 import { updated, type Written } from "../../domain/write/Written.ts"
@@ -21,6 +22,7 @@ import { Memberships } from "../people/Memberships.ts"
 import type { Batch } from "../../sql/batch/BatchTypes.ts"
 import { sql } from "../../sql/Fragment.ts"
 import type { ListRequest } from "../../sql/lists/Listing.ts"
+import { checkPrecondition } from "../../sql/EntityTag.ts"
 import * as Records from "../../sql/Records.ts"
 import type { Answer } from "../access/Audiences.ts"
 import { Sql } from "../../sql/Sql.ts"
@@ -54,7 +56,8 @@ export class Locations extends Context.Service<
     /** Removes the values of these members from the past events of a location, which may be deleted, and its plans. */
     eraseHistory(
       uuid: LocationId,
-      members: HistoryErasure["paths"]
+      members: HistoryErasure["paths"],
+      precondition: Precondition
     ): Effect.Effect<Written<"locations", LocationId>, LocationNotFoundError>
   }
 >()("waypost/repositories/locations/Locations") {
@@ -122,12 +125,14 @@ export class Locations extends Context.Service<
         }),
         delete: (uuid, precondition) => memberships.withRelationLock("locations", records.remove(uuid, precondition)),
         eraseHistory: Effect.fnUntraced(
-          function* (uuid, members) {
+          function* (uuid, members, precondition) {
+            if (precondition !== undefined) yield* pooled`select from locations where uuid = ${uuid} for no key update`
+            const current = yield* records.find(uuid)
             const events = yield* Erasures.erasePaths(pooled, uuid, members)
-            if (events > 0) return updated("locations", uuid, true)
-            // The events of a location that exists may all have been pruned.
-            const existing = yield* pooled`select from locations where uuid = ${uuid}`
-            return existing.length > 0 ? updated("locations", uuid, false) : yield* LocationNotFoundError.of(uuid)
+            // The location may be deleted, and the events of one that exists may all have been pruned.
+            if (events === 0 && Option.isNone(current)) return yield* LocationNotFoundError.of(uuid)
+            yield* checkPrecondition(precondition, Option.getOrUndefined(current))
+            return updated("locations", uuid, events > 0)
           },
           (erasure) => transaction(pooled, erasure)
         )

@@ -1,4 +1,4 @@
-import { Context, DateTime, Effect, Layer, type Option } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import type { GroupNotFoundError } from "../../domain/people/Group.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import type { LocationNotFoundError } from "../../domain/locations/Location.ts"
@@ -19,11 +19,13 @@ import {
 import * as Erasures from "../changes/Erasures.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import * as Included from "./Included.ts"
+import { loginAhead, loginSql, type RecordedLogin } from "./Logins.ts"
 import { Memberships } from "./Memberships.ts"
 import type { Batch } from "../../sql/batch/BatchTypes.ts"
 import { sql } from "../../sql/Fragment.ts"
 import type { EncodedPage } from "../../domain/schema/Encoded.ts"
 import type { ListRequest } from "../../sql/lists/Listing.ts"
+import { checkPrecondition } from "../../sql/EntityTag.ts"
 import * as Records from "../../sql/Records.ts"
 import type { Answer } from "../access/Audiences.ts"
 import { Sql } from "../../sql/Sql.ts"
@@ -67,7 +69,10 @@ export class Users extends Context.Service<
       precondition: Precondition
     ): Effect.Effect<Written.Written<"users", UserId>, UserNotFoundError>
     /** Removes the values of the events of a user that was deleted. */
-    erase(uuid: UserId): Effect.Effect<Written.Written<"users", UserId>, UserNotFoundError | InvalidRequestError>
+    erase(
+      uuid: UserId,
+      precondition: Precondition
+    ): Effect.Effect<Written.Written<"users", UserId>, UserNotFoundError | InvalidRequestError>
   }
 >()("waypost/repositories/people/Users") {
   static readonly layer = Layer.effect(
@@ -162,10 +167,13 @@ export class Users extends Context.Service<
             Effect.tap(records.remove(uuid, precondition), () => Erasures.eraseUser(pooled, uuid))
           ),
         erase: Effect.fnUntraced(
-          function* (uuid) {
-            const existing = yield* pooled`select from users where uuid = ${uuid}`
-            if (existing.length > 0) return yield* stillExists
-            if ((yield* Erasures.eraseUser(pooled, uuid)) === 0) return yield* UserNotFoundError.of(uuid)
+          function* (uuid, precondition) {
+            const current = Option.getOrUndefined(yield* records.find(uuid))
+            if (current === undefined && (yield* Erasures.eraseUser(pooled, uuid)) === 0) {
+              return yield* UserNotFoundError.of(uuid)
+            }
+            yield* checkPrecondition(precondition, current)
+            if (current !== undefined) return yield* stillExists
             return Written.deleted("users", uuid)
           },
           (erasure) => memberships.withRelationLock("users", erasure)
@@ -190,29 +198,6 @@ export const constraintErrors = (user: PartialUser) =>
     users_external_id_key: () => externalIdTaken,
     users_status_move: () => forbiddenMove
   })
-
-interface RecordedLogin {
-  readonly found: boolean
-  readonly isAhead: boolean
-  readonly changed: boolean
-}
-
-/** One statement, so that of concurrent logins the latest remains. */
-const loginSql = (uuid: string, at: UserLogin["at"]) => sql`
-  with login as (
-    select at, at > now() + interval '1 day' as ahead
-    from (select coalesce(${at ? DateTime.formatIso(at) : null}::timestamptz, now())::timestamptz(3) as at) sent
-  ), changed as (
-    update users set last_login_at = login.at from login
-    where uuid = ${uuid} and not login.ahead and (last_login_at is null or last_login_at < login.at) returning uuid
-  ) select exists (select from users where uuid = ${uuid}) as found, ahead as "isAhead",
-    exists (select from changed) as changed from login`
-
-const loginAhead = InvalidRequestError.inBody(
-  "at",
-  "outOfRange",
-  "A login is at most a day ahead of the clock of the service"
-)
 
 const stillExists = InvalidRequestError.of([
   {

@@ -22,6 +22,9 @@ export interface Range {
   readonly since?: DateTime.Utc
 }
 
+/** A check of the webhook of a replay, once that is locked. */
+type Check = Effect.Effect<void, WebhookNotFoundError>
+
 /** The deliveries of webhooks as requests see them. */
 export class Deliveries extends Context.Service<
   Deliveries,
@@ -29,11 +32,16 @@ export class Deliveries extends Context.Service<
     /** Newest first. */
     list(webhook: WebhookId, request: DeliveryRequest): Effect.Effect<DeliveryPage>
     /** Sends a part of the log again and returns how many events of it the webhook receives. */
-    replayRange(webhook: WebhookId, range: Range): Effect.Effect<number, WebhookNotFoundError | InvalidRequestError>
+    replayRange(
+      webhook: WebhookId,
+      range: Range,
+      check: Check
+    ): Effect.Effect<number, WebhookNotFoundError | InvalidRequestError>
     /** The same for events by their ids. */
     replayEvents(
       webhook: WebhookId,
-      ids: ReadonlyArray<string>
+      ids: ReadonlyArray<string>,
+      check: Check
     ): Effect.Effect<number, WebhookNotFoundError | InvalidRequestError>
   }
 >()("waypost/repositories/webhooks/Deliveries") {
@@ -54,11 +62,12 @@ export class Deliveries extends Context.Service<
         return page
       }, Effect.orDie)
 
-      /** Locks an active webhook. */
-      const lock = Effect.fnUntraced(function* (webhook: WebhookId) {
+      /** Locks an active webhook that passes the check. */
+      const lock = Effect.fnUntraced(function* (webhook: WebhookId, check: Check) {
         const [row] = yield* pooled<{ readonly state: string }>`
           select state from webhooks where uuid = ${webhook} for no key update`
         if (row === undefined) return yield* WebhookNotFoundError.of(webhook)
+        yield* check
         if (row.state !== "active") return yield* notActive(row.state)
       })
 
@@ -86,7 +95,7 @@ export class Deliveries extends Context.Service<
         return { events, left }
       }, Effect.orDie)
 
-      const replayRange = Effect.fnUntraced(function* (webhook: WebhookId, { after, since }: Range) {
+      const replayRange = Effect.fnUntraced(function* (webhook: WebhookId, { after, since }: Range, check: Check) {
         const time = since === undefined ? null : DateTime.formatIso(since)
         const [begin] = yield* Effect.orDie(pooled<Begin>`
           select coalesce(${after ?? null}::bigint, waypost_position_at(${time}::timestamptz))::float8 as position,
@@ -100,7 +109,7 @@ export class Deliveries extends Context.Service<
           sql`(${time}::timestamptz is null or e.occurred_at >= ${time}::timestamptz)`
         )
         const write = Effect.gen(function* () {
-          yield* lock(webhook)
+          yield* lock(webhook, check)
           // Later events are in the queue already, or will be: who fills it has locked the webhook, or does so after this. Its
           // lock of the feed comes first, so that to wait for that one here would be a deadlock.
           const [feed] = yield* pooled<{ readonly position: number; readonly replays: number }>`
@@ -122,9 +131,9 @@ export class Deliveries extends Context.Service<
         return events
       })
 
-      const replayEvents = Effect.fnUntraced(function* (webhook: WebhookId, ids: ReadonlyArray<string>) {
+      const replayEvents = Effect.fnUntraced(function* (webhook: WebhookId, ids: ReadonlyArray<string>, check: Check) {
         const write = Effect.gen(function* () {
-          yield* lock(webhook)
+          yield* lock(webhook, check)
           const [waiting] = yield* pooled<{ readonly events: number }>`
             select count(*)::int as events from webhook_queue where webhook_uuid = ${webhook} and is_replay
               and id > coalesce((select queue_id from webhook_dropped where webhook_uuid = ${webhook}), 0)`

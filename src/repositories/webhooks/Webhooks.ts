@@ -55,7 +55,8 @@ export class Webhooks extends Context.Service<
     rotate(
       uuid: WebhookId,
       secret: Uint8Array,
-      options: Required<SecretRotate>
+      options: Required<SecretRotate>,
+      precondition: Precondition
     ): Effect.Effect<WrittenWebhook, WebhookNotFoundError>
   }
 >()("waypost/repositories/webhooks/Webhooks") {
@@ -79,12 +80,14 @@ export class Webhooks extends Context.Service<
       const written = <A, E>(write: Effect.Effect<A, E>) => transaction(pooled, write)
 
       const check = (uuid: WebhookId, precondition: Precondition) =>
-        Effect.flatMap(records.get(uuid), (json) => EntityTag.checkLasting(precondition, json, passing))
+        precondition === undefined
+          ? Effect.void
+          : Effect.flatMap(records.get(uuid), (json) => EntityTag.checkLasting(precondition, json, passing))
 
       /** Locks the webhook, so that no process delivers its events meanwhile, and checks the precondition. */
       const locked = Effect.fnUntraced(function* (uuid: WebhookId, precondition: Precondition) {
         yield* records.lock(uuid, undefined)
-        if (precondition !== undefined) yield* check(uuid, precondition)
+        yield* check(uuid, precondition)
       })
 
       const addSecret = (uuid: WebhookId, secret: Uint8Array) =>
@@ -137,9 +140,10 @@ export class Webhooks extends Context.Service<
       const rotate = Effect.fnUntraced(function* (
         uuid: WebhookId,
         secret: Uint8Array,
-        { overlapSeconds }: Required<SecretRotate>
+        { overlapSeconds }: Required<SecretRotate>,
+        precondition: Precondition
       ) {
-        yield* records.lock(uuid, undefined)
+        yield* locked(uuid, precondition)
         yield* pooled`
           update webhook_secrets set expires_at = least(expires_at, now() + make_interval(secs => ${overlapSeconds}::float8))
             where webhook_uuid = ${uuid}`

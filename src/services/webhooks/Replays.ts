@@ -8,6 +8,7 @@ import type { CallingKey, MissingPermissionsError } from "../../domain/keys/ApiK
 import type { Encoded } from "../../domain/schema/Encoded.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { updated, type WrittenWith } from "../../domain/write/Written.ts"
+import type { Precondition } from "../../domain/query/Precondition.ts"
 import { EventLog } from "../../repositories/changes/EventLog.ts"
 import { ApiKeys } from "../../repositories/keys/ApiKeys.ts"
 import { Deliveries } from "../../repositories/webhooks/Deliveries.ts"
@@ -37,10 +38,11 @@ export class Replays extends Context.Service<
     replay(
       uuid: WebhookId,
       replay: Replay,
+      precondition: Precondition,
       key: CallingKey
     ): Effect.Effect<WrittenWith<"webhooks", WebhookId, Replayed>, Forbidden | InvalidRequestError | CursorExpiredError>
     /** Sends an event about the webhook itself and waits for the answer. */
-    test(uuid: WebhookId, key: CallingKey): Effect.Effect<WebhookTest, Forbidden>
+    test(uuid: WebhookId, precondition: Precondition, key: CallingKey): Effect.Effect<WebhookTest, Forbidden>
   }
 >()("waypost/services/webhooks/Replays") {
   static readonly layer = Layer.effect(
@@ -82,13 +84,15 @@ export class Replays extends Context.Service<
       const replay = Effect.fn("Replays.replay")(function* (
         uuid: WebhookId,
         { after, eventIds, since }: Replay,
+        precondition: Precondition,
         key: CallingKey
       ) {
-        yield* webhooks.authorized(uuid, key)
         const range = after === undefined ? undefined : { after: (yield* inBody(cursors.decode(after))).position }
+        yield* webhooks.authorized(uuid, key)
+        const check = repository.check(uuid, precondition)
         const events = yield* eventIds === undefined
-          ? deliveries.replayRange(uuid, range ?? { since: since! })
-          : deliveries.replayEvents(uuid, eventIds)
+          ? deliveries.replayRange(uuid, range ?? { since: since! }, check)
+          : deliveries.replayEvents(uuid, eventIds, check)
         return { ...updated("webhooks", uuid, events > 0), answer: { events } }
       })
 
@@ -108,8 +112,9 @@ export class Replays extends Context.Service<
         }
       })
 
-      const test = Effect.fn("Replays.test")(function* (uuid: WebhookId, key: CallingKey) {
+      const test = Effect.fn("Replays.test")(function* (uuid: WebhookId, precondition: Precondition, key: CallingKey) {
         const webhook = yield* webhooks.authorized(uuid, key)
+        yield* repository.check(uuid, precondition)
         const data = yield* eventOf(webhook, key)
         const body = JSON.stringify({ type: data.type, timestamp: data.occurredAt, data, test: true })
         const seconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)

@@ -59,6 +59,7 @@ export class Webhooks extends Context.Service<
     rotateSecret(
       uuid: WebhookId,
       options: SecretRotate,
+      precondition: Precondition,
       key: CallingKey
     ): Effect.Effect<WrittenWith<"webhooks", WebhookId, SecretRotated>, WebhookNotFoundError | MissingPermissionsError>
   }
@@ -120,11 +121,12 @@ export class Webhooks extends Context.Service<
       const rotateSecret = Effect.fn("Webhooks.rotateSecret")(function* (
         uuid: WebhookId,
         { overlapSeconds = defaultOverlapSeconds }: SecretRotate,
+        precondition: Precondition,
         key: CallingKey
       ) {
         yield* authorized(uuid, key)
         const secret = newSecret()
-        const written = yield* repository.rotate(uuid, secret, { overlapSeconds })
+        const written = yield* repository.rotate(uuid, secret, { overlapSeconds }, precondition)
         return { ...written, answer: { secret: shown(secret) } }
       })
 

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../../support/TestServer.ts"
-import { create, expectError, read, send } from "../../support/requests/Requests.ts"
+import { create, expectError, read, send, unknownUuid } from "../../support/requests/Requests.ts"
 
 layer(TestServer.layer(), { excludeTestServices: true })("Preconditions", (it) => {
   it.effect("GET with a matching If-None-Match is a 304 without a body until the record changes", () =>
@@ -102,6 +102,69 @@ layer(TestServer.layer(), { excludeTestServices: true })("Preconditions", (it) =
       const stale = yield* send("DELETE", `/v1/api-keys/${uuid}`, { headers: { "if-match": `"stale"` } })
       expectError(stale, 412, "PreconditionFailedError")
       assert.strictEqual((yield* send("GET", "/v1/me", { key: victim })).status, 200)
+    })
+  )
+
+  it.effect("rotating an API key with a stale If-Match is a 412, and with the current one is done", () =>
+    Effect.gen(function* () {
+      const { key } = yield* TestServer.TestServer
+      const old = yield* key(["read:locations"])
+      const { uuid } = (yield* send("GET", "/v1/me", { key: old })).body.data
+      const rotate = (tag: string) =>
+        send("POST", `/v1/api-keys/${uuid}/rotate`, { body: {}, headers: { "if-match": tag } })
+      expectError(yield* rotate('"stale"'), 412, "PreconditionFailedError")
+      const read = yield* send("GET", `/v1/api-keys/${uuid}`)
+      assert.notProperty(read.body.data, "replacedByUuid")
+      assert.strictEqual((yield* rotate(read.headers.get("etag")!)).status, 201)
+      // The precondition comes before the rule that a key is rotated once.
+      expectError(yield* rotate('"stale"'), 412, "PreconditionFailedError")
+    })
+  )
+
+  it.effect("erasing the history of a location with a stale If-Match is a 412, also of a deleted one", () =>
+    Effect.gen(function* () {
+      const uuid = yield* create()
+      const path = `/v1/locations/${uuid}`
+      const erase = (of: string, tag: string) =>
+        send("POST", `${of}/erase-history`, { body: { paths: ["name"] }, headers: { "if-match": tag } })
+      const hasName = Effect.map(send("GET", `${path}/history`), ({ text }) => text.includes('"path":"name"'))
+      expectError(yield* erase(path, '"stale"'), 412, "PreconditionFailedError")
+      assert.isTrue(yield* hasName)
+      const etag = (yield* send("GET", path)).headers.get("etag")!
+      assert.strictEqual((yield* erase(path, etag)).status, 200)
+      assert.isFalse(yield* hasName)
+      yield* send("DELETE", path)
+      expectError(yield* erase(path, etag), 412, "PreconditionFailedError")
+      expectError(yield* erase(`/v1/locations/${unknownUuid}`, etag), 404, "LocationNotFoundError")
+    })
+  )
+
+  it.effect("erasing a user with an If-Match is a 412, because a deleted user has no entity tag", () =>
+    Effect.gen(function* () {
+      const body = { username: "erased", email: "erased@example.com" }
+      const { uuid } = (yield* send("POST", "/v1/users", { body })).body.data
+      const path = `/v1/users/${uuid}`
+      const erase = (of: string, tag: string) => send("POST", `${of}/erase`, { headers: { "if-match": tag } })
+      const etag = (yield* send("GET", path)).headers.get("etag")!
+      expectError(yield* erase(path, '"stale"'), 412, "PreconditionFailedError")
+      expectError(yield* erase(path, etag), 400, "InvalidRequestError")
+      yield* send("DELETE", path)
+      expectError(yield* erase(path, etag), 412, "PreconditionFailedError")
+      assert.include((yield* send("GET", `${path}/history`)).text, body.email)
+      expectError(yield* erase(`/v1/users/${unknownUuid}`, etag), 404, "UserNotFoundError")
+      assert.strictEqual((yield* send("POST", `${path}/erase`)).status, 200)
+    })
+  )
+
+  it.effect("new part URLs of an upload with a stale If-Match are a 412, and with the current one are made", () =>
+    Effect.gen(function* () {
+      const init = { fileName: "a.bin", fileSize: 8 }
+      const { uuid } = (yield* send("POST", "/v1/uploads/init-multi-part", { body: init })).body.data
+      const renew = (tag: string) =>
+        send("POST", `/v1/uploads/${uuid}/parts`, { body: { partNumbers: [1] }, headers: { "if-match": tag } })
+      expectError(yield* renew('"stale"'), 412, "PreconditionFailedError")
+      const etag = (yield* send("GET", `/v1/uploads/${uuid}`)).headers.get("etag")!
+      assert.strictEqual((yield* renew(etag)).status, 200)
     })
   )
 

@@ -79,6 +79,36 @@ layer(TestServer.layer(), { excludeTestServices: true })("Webhooks", (it) => {
     })
   )
 
+  it.effect("a rotation, a test and a replay with a stale If-Match are a 412, and with the current one are done", () =>
+    Effect.gen(function* () {
+      const { received, url } = yield* receiver
+      const { secret, uuid } = yield* createWebhook({ url, types: ["location.created"] })
+      const etag = Effect.map(send("GET", `${path}/${uuid}`), ({ headers }) => headers.get("etag")!)
+      for (const [action, status, sent] of [
+        ["rotate-secret", 200, { overlapSeconds: 0 }],
+        ["test", 200],
+        ["replay", 202, { since: "2026-01-01T00:00:00.000Z" }],
+        ["replay", 202, { eventIds: [] }]
+      ] as const) {
+        const post = (tag: string) =>
+          send("POST", `${path}/${uuid}/${action}`, {
+            ...(sent === undefined ? {} : { body: sent }),
+            headers: { "if-match": tag }
+          })
+        const before = received.length
+        expectError(yield* post('"stale"'), 412, "PreconditionFailedError", action)
+        assert.strictEqual(received.length, before)
+        const done = yield* post(yield* etag)
+        assert.strictEqual(done.status, status, done.text)
+        assert.notInclude(done.text, secret)
+      }
+      // The precondition comes before the rule that only an active webhook replays.
+      yield* send("PATCH", `${path}/${uuid}`, { body: { active: false } })
+      const replay = { body: { since: "2026-01-01T00:00:00.000Z" }, headers: { "if-match": '"stale"' } }
+      expectError(yield* send("POST", `${path}/${uuid}/replay`, replay), 412, "PreconditionFailedError")
+    })
+  )
+
   it.effect("the log has the creation, the changes and the deletion of a webhook, without a secret", () =>
     Effect.gen(function* () {
       const { secret, uuid } = yield* createWebhook(body)

@@ -71,7 +71,7 @@ layer(withoutReads, { excludeTestServices: true })("repository of API keys witho
         }
       )
       const successor = newKey()
-      const replaced = Option.getOrThrow(yield* keys.replace(stored.uuid, 60, successor))
+      const replaced = Option.getOrThrow(yield* keys.replace(stored.uuid, 60, successor, noPrecondition))
       assert.deepInclude(replaced, { name: successor.name, prefix: successor.prefix })
       assert.notProperty(replaced, "expiresAt")
     })
@@ -150,13 +150,13 @@ layer(services, { excludeTestServices: true })("repository of API keys", (it) =>
       const keys = yield* ApiKeys
       const [endless, short, none] = yield* Effect.all([insert(), insert(), insert()])
       yield* at("expires_at = now() + interval '10 seconds'", short.uuid)
-      const successor = Option.getOrThrow(yield* keys.replace(endless.uuid, 3600, newKey()))
+      const successor = Option.getOrThrow(yield* keys.replace(endless.uuid, 3600, newKey(), noPrecondition))
       const old = yield* read(endless.uuid)
       assert.strictEqual(old["replacedByUuid"], successor.uuid)
       assert.closeTo(seconds(old["expiresAt"]), 3600, 5)
-      assert.isTrue(Option.isSome(yield* keys.replace(short.uuid, 3600, newKey())))
+      assert.isTrue(Option.isSome(yield* keys.replace(short.uuid, 3600, newKey(), noPrecondition)))
       assert.closeTo(seconds((yield* read(short.uuid))["expiresAt"]), 10, 5)
-      yield* keys.replace(none.uuid, 0, newKey())
+      yield* keys.replace(none.uuid, 0, newKey(), noPrecondition)
       assert.isAtMost(seconds((yield* read(none.uuid))["expiresAt"]), 0)
     })
   )
@@ -166,7 +166,7 @@ layer(services, { excludeTestServices: true })("repository of API keys", (it) =>
       const keys = yield* ApiKeys
       const [raced, revoked, expired] = yield* Effect.all([insert(), insert(), insert()])
       const results = yield* Effect.all(
-        Array.from({ length: 6 }, () => keys.replace(raced.uuid, 60, newKey())),
+        Array.from({ length: 6 }, () => keys.replace(raced.uuid, 60, newKey(), noPrecondition)),
         { concurrency: "unbounded" }
       )
       assert.lengthOf(results.filter(Option.isSome), 1)
@@ -174,7 +174,7 @@ layer(services, { excludeTestServices: true })("repository of API keys", (it) =>
       yield* at("expires_at = now()", expired.uuid)
       const before = made
       for (const { uuid } of [raced, revoked, expired])
-        assert.isTrue(Option.isNone(yield* keys.replace(uuid, 60, newKey())))
+        assert.isTrue(Option.isNone(yield* keys.replace(uuid, 60, newKey(), noPrecondition)))
       for (let id = before + 1; id <= made; id++)
         assert.isTrue(
           Option.isNone(yield* keys.findById(String(id).padStart(22, "0"))),

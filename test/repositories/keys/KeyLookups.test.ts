@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Option } from "effect"
 import type { ApiKeyId } from "../../../src/domain/keys/ApiKey.ts"
+import { noPrecondition } from "../../../src/domain/query/Precondition.ts"
 import { CurrentShare } from "../../../src/domain/keys/Share.ts"
 import { ApiKeys } from "../../../src/repositories/keys/ApiKeys.ts"
 import type { NewKey } from "../../../src/repositories/keys/ApiKeyWrites.ts"
@@ -223,7 +224,7 @@ layer(services, { excludeTestServices: true })("the shares of keys of an expirin
       const before = yield* shares(made)
       assert.deepStrictEqual(before, [...its.map(() => expiring), ...others])
       const successor = Option.getOrThrow(
-        yield* keys.replace(expiring, 60, newKey("successor", { createdBy: expiring }))
+        yield* keys.replace(expiring, 60, newKey("successor", { createdBy: expiring }), noPrecondition)
       )
       assert.deepStrictEqual(yield* shares(made), before)
       const later = [yield* insert("of-the-successor", successor.uuid), yield* insert("of-the-old-key", expiring)]
