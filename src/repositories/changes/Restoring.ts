@@ -59,18 +59,12 @@ const make = Effect.gen(function* () {
   const references = ModuleReferences.make(pooled, memberships, publicUrl)
 
   /** The place in the log whose state the record gets. */
-  const placeFor = Effect.fnUntraced(function* <E>(
+  const placeFor = Effect.fnUntraced(function* (
     uuid: string,
     eventId: string | undefined,
-    facts: Facts,
-    unknown: Effect.Effect<never, E>
+    { event, exists, pruned }: Facts
   ) {
-    const { event, exists, hasHistory, isErased, pruned, wasDeleted } = facts
-    if (isErased || (!exists && !hasHistory)) return yield* unknown
-    if (eventId === undefined) {
-      if (exists) return yield* eventRequired
-      return wasDeleted ? deletionOf(uuid) : yield* unknown
-    }
+    if (eventId === undefined) return exists ? yield* eventRequired : deletionOf(uuid)
     const position = positionOf(eventId)
     if (position > 0n && position <= BigInt(pruned)) return yield* expired
     if (event === null) return yield* unknownEvent
@@ -92,12 +86,14 @@ const make = Effect.gen(function* () {
         const table = sql.literal(tableFor(kind))
         yield* pooled`select from ${table} where uuid = ${uuid}::uuid for no key update`
         const [facts] = yield* pooled<Facts>`${factsSql(kind, uuid, eventId)}`
-        const { exists } = facts!
-        const place = yield* placeFor(uuid, eventId, facts!, unknown)
+        const { exists, hasHistory, isErased, wasDeleted } = facts!
+        const hasState = exists || (hasHistory && (wasDeleted || eventId !== undefined))
+        if (isErased || !hasState) return yield* unknown
         if (precondition !== undefined) {
           const current = exists ? yield* Effect.orDie(read) : undefined
           yield* checkPrecondition(precondition, current)
         }
+        const place = yield* placeFor(uuid, eventId, facts!)
         const [row] = yield* pooled<{ readonly state: State }>`
           with moment as (select ${place} as place, '-infinity'::timestamptz as since),
             ${statesOf("restored_then", tableFor(kind), sql`select ${uuid}::uuid`)}

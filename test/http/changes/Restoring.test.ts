@@ -393,6 +393,13 @@ layer(TestServer.layer(), { excludeTestServices: true })("Restorations", (it) =>
       assert.strictEqual((yield* read("users", uuid)).body.data.firstName, "Then")
       const { body } = yield* send("GET", `/v1/users/${uuid}/groups`)
       assert.deepStrictEqual(
+      // It comes after the existence of the record and before the rules of a restoration.
+      for (const wrong of [{}, { eventId: unknownUuid }]) {
+        const answer = yield* restore("groups", uuid, wrong, { headers: { "if-match": '"stale"' } })
+        expectError(answer, 412, "PreconditionFailedError", JSON.stringify(wrong))
+        const unknown = yield* restore("groups", unknownUuid, wrong, { headers: { "if-match": '"stale"' } })
+        expectError(unknown, 404, "GroupNotFoundError", JSON.stringify(wrong))
+      }
         body.data.map((group: { readonly uuid: string }) => group.uuid),
         [one]
       )
