@@ -85,15 +85,17 @@ export class Events extends Context.Service<
       const cursors = yield* Cursors
       const encode = EventText.make(cursors)
 
+      /** The position of a cursor; none without one, where the descending order begins at the end. */
+      const positionOf = (cursor = "") =>
+        cursor === "" ? Effect.undefined : Effect.map(cursors.decode(cursor), ({ position }) => position)
+
       const read = Effect.fnUntraced(function* (
-        { after, ...request }: EventRequest,
+        request: PageRequest,
         { permissions }: Permissions,
         options: { readonly whole: boolean }
       ) {
         const visible = visibleTo(permissions)
-        // Without a cursor, the descending order begins at the end.
-        const begin = after === undefined || after === "" ? undefined : (yield* cursors.decode(after)).position
-        const page = yield* log.page({ ...seenBy(request, visible), after: begin })
+        const page = yield* log.page(seenBy(request, visible))
         const texts: Array<Encoded<Event>> = []
         let [bytes, position, more] = [0, page.position, page.more]
         for (const [index, event] of page.events.entries()) {
@@ -121,8 +123,15 @@ export class Events extends Context.Service<
           if (header !== undefined) return (yield* Effect.mapError(cursors.decode(header), inHeader)).position
           return query === "" ? (yield* log.retained).last : (yield* cursors.decode(query)).position
         }),
-        page: Effect.fn("Events.page")((request, key) => read(request, key, { whole: false })),
-        history: Effect.fn("Events.history")(function* ({ after, limit = 50, order = "desc", type, uuid }, key) {
+        page: Effect.fn("Events.page")(function* ({ after: cursor, ...request }, key) {
+          const after = yield* positionOf(cursor)
+          return yield* read({ ...request, after }, key, { whole: false })
+        }),
+        history: Effect.fn("Events.history")(function* (
+          { after: cursor, limit = 50, order = "desc", type, uuid },
+          key
+        ) {
+          const after = yield* positionOf(cursor)
           if (!(yield* log.hasHistory(type, uuid))) return Option.none()
           return Option.some(yield* read({ after, limit, order, record: uuid }, key, { whole: true }))
         })

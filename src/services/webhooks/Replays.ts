@@ -60,8 +60,8 @@ export class Replays extends Context.Service<
         uuid: WebhookId,
         { after, ...request }: Omit<DeliveryRequest, "after"> & { readonly after?: string | undefined }
       ) {
-        yield* webhooks.get(uuid)
         const begin = after === undefined || after === "" ? undefined : yield* placeOf(after)
+        yield* webhooks.get(uuid)
         const { data, last = begin, more } = yield* deliveries.list(uuid, { ...request, after: begin })
         const cursor =
           last === undefined ? "" : cursors.encode({ position: noPosition, own: { owner, place: textOf(last) } })

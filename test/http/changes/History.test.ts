@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { create, having, page } from "../../support/changes/Feed.ts"
-import { expectError, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
+import { expectError, problemsOf, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
 import * as TestServer from "../../support/TestServer.ts"
 
 const resources = [
@@ -37,6 +37,13 @@ layer(TestServer.layer(), { excludeTestServices: true })("The history of a recor
     Effect.gen(function* () {
       const answer = yield* send("GET", `/v1/${resource}/${unknownUuid}/history`)
       assert.strictEqual(answer.status, 404, answer.text)
+    })
+  )
+
+  it.effect("rejects a malformed cursor before it looks for the record", () =>
+    Effect.gen(function* () {
+      const answer = yield* send("GET", `/v1/users/${unknownUuid}/history?after=garbage`)
+      assert.deepStrictEqual(problemsOf(answer), [400, "InvalidRequestError", "after invalidFormat"])
     })
   )
 

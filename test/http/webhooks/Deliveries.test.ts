@@ -504,6 +504,18 @@ layer(TestServer.layer(), { excludeTestServices: true })("Deliveries", (it) => {
     })
   )
 
+  it.effect("a malformed cursor is rejected before the webhook is looked for", () =>
+    Effect.gen(function* () {
+      const answers = [
+        yield* send("GET", `${path}/${unknownUuid}/deliveries?after=garbage`),
+        yield* send("POST", `${path}/${unknownUuid}/replay`, { body: { after: "garbage" } })
+      ]
+      for (const answer of answers) {
+        assert.deepStrictEqual(problemsOf(answer), [400, "InvalidRequestError", "after invalidFormat"])
+      }
+    })
+  )
+
   it.effect("a cursor of deliveries is no place in the log, for the feed and a replay", () =>
     Effect.gen(function* () {
       const { url } = yield* receiver
