@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { vi } from "vitest"
 import { Sql } from "../../../src/sql/Sql.ts"
 import {
   pathOf,
@@ -318,6 +319,27 @@ layer(TestServer.layer(), { excludeTestServices: true })("Restorations", (it) =>
     })
   )
 
+  it.effect("the clock of the database, which publishes posts, says whether the time of one has passed", () =>
+    Effect.gen(function* () {
+      const [fast, slow] = ["2041-01-01T00:00:00.000Z", "2019-01-01T00:00:00.000Z"]
+      const restored = Effect.fnUntraced(function* (publishAt: string, processTime: string) {
+        const uuid = yield* createPost({ status: "scheduled", publishAt: "2040-01-01T00:00:00.000Z" })
+        const { pooled } = yield* Sql
+        yield* pooled`update posts set publish_at = ${publishAt}::timestamptz where uuid = ${uuid} and status = 'scheduled'`
+        yield* remove("posts", uuid)
+        yield* Effect.acquireUseRelease(
+          Effect.sync(() => vi.useFakeTimers({ toFake: ["Date"], now: Date.parse(processTime) })),
+          () => restore("posts", uuid),
+          () => Effect.sync(() => vi.useRealTimers())
+        )
+        return (yield* readPost(uuid)).status
+      })
+      assert.strictEqual(yield* restored("2040-06-01T00:00:00.000Z", fast), "scheduled")
+      // The service may publish it before it is deleted.
+      assert.notStrictEqual(yield* restored("2020-01-01T00:00:00.000Z", slow), "scheduled")
+    })
+  )
+
   it.effect("a deleted record is not restored as one of another resource", () =>
     Effect.gen(function* () {
       for (const [owner, uuid] of [
@@ -371,6 +393,13 @@ layer(TestServer.layer(), { excludeTestServices: true })("Restorations", (it) =>
       const body = { eventId: first!.id }
       const stale = yield* restore("groups", uuid, body, { headers: { "if-match": '"stale"' } })
       expectError(stale, 412, "PreconditionFailedError")
+      // It comes after the existence of the record and before the rules of a restoration.
+      for (const wrong of [{}, { eventId: unknownUuid }]) {
+        const answer = yield* restore("groups", uuid, wrong, { headers: { "if-match": '"stale"' } })
+        expectError(answer, 412, "PreconditionFailedError", JSON.stringify(wrong))
+        const unknown = yield* restore("groups", unknownUuid, wrong, { headers: { "if-match": '"stale"' } })
+        expectError(unknown, 404, "GroupNotFoundError", JSON.stringify(wrong))
+      }
       const etag = (yield* read("groups", uuid)).headers.get("etag")!
       expectError(
         yield* restore("groups", uuid, body, { key: yield* key(["update:groups"]) }),
@@ -393,13 +422,6 @@ layer(TestServer.layer(), { excludeTestServices: true })("Restorations", (it) =>
       assert.strictEqual((yield* read("users", uuid)).body.data.firstName, "Then")
       const { body } = yield* send("GET", `/v1/users/${uuid}/groups`)
       assert.deepStrictEqual(
-      // It comes after the existence of the record and before the rules of a restoration.
-      for (const wrong of [{}, { eventId: unknownUuid }]) {
-        const answer = yield* restore("groups", uuid, wrong, { headers: { "if-match": '"stale"' } })
-        expectError(answer, 412, "PreconditionFailedError", JSON.stringify(wrong))
-        const unknown = yield* restore("groups", unknownUuid, wrong, { headers: { "if-match": '"stale"' } })
-        expectError(unknown, 404, "GroupNotFoundError", JSON.stringify(wrong))
-      }
         body.data.map((group: { readonly uuid: string }) => group.uuid),
         [one]
       )

@@ -1,4 +1,4 @@
-import { Clock, Effect, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { Post } from "../../../domain/posts/Post.ts"
 import { constraintErrors } from "../../posts/PostRules.ts"
@@ -52,7 +52,7 @@ export const post = (client: SqlClient.SqlClient) =>
       cover_asset_uuid: cover && assets.has(cover) ? cover : null,
       media_asset_uuids: (media ?? []).filter((uuid) => assets.has(uuid)),
       // What was to be published then is not published now.
-      status: (yield* isOverdue(state)) ? "draft" : state.status
+      status: (yield* isOverdue(client, state)) ? "draft" : state.status
     }
     const written = { ...target, state: { ...target.state, ...kept } }
     const changed = yield* writeRow(client, "posts", columns, written).pipe(constraintErrors)
@@ -68,8 +68,10 @@ export const post = (client: SqlClient.SqlClient) =>
     }
   })
 
-const isOverdue = ({ publish_at: publishAt, status }: References) =>
+/** Compared with the clock of the database, by which posts are published. */
+const isOverdue = (client: SqlClient.SqlClient, { publish_at: publishAt = null, status }: References) =>
   Effect.map(
-    Clock.currentTimeMillis,
-    (now) => status === "scheduled" && typeof publishAt === "string" && Date.parse(publishAt) <= now
+    client<{ readonly isOverdue: boolean }>`
+      select ${status}::text = 'scheduled' and coalesce(${publishAt}::timestamptz <= now(), false) as "isOverdue"`,
+    ([row]) => row!.isOverdue
   )
