@@ -43,9 +43,18 @@ export const translations = <const Fields extends Schema.Struct.Fields>(
   )
 }
 
-/** The translations with their locales in canonical form, if all of them are accepted here. */
+/**
+ * The translations with their locales in canonical form, if all of them are accepted here. One that is removed can be in any known
+ * locale, because the list of those that are accepted may have had it before.
+ */
 export const checkLocales = <Item extends Localised>(
   locales: Locales["Service"],
-  list: ReadonlyArray<Item>
+  list: ReadonlyArray<Item>,
+  isRemoved: (item: Item) => boolean = () => false
 ): Effect.Effect<ReadonlyArray<Item>, InvalidLocaleError> =>
-  Effect.forEach(list, (item) => Effect.map(locales.check(item.locale), (locale) => ({ ...item, locale })))
+  Effect.forEach(list, (item) =>
+    Option.match(isRemoved(item) ? canonical(item.locale) : Option.none(), {
+      onNone: () => locales.check(item.locale),
+      onSome: Effect.succeed
+    }).pipe(Effect.map((locale) => ({ ...item, locale })))
+  )

@@ -209,7 +209,7 @@ const makeWrites = Effect.fnUntraced(function* (records: Effect.Success<typeof m
       // An unknown file is reported before a rule that the request breaks.
       if (fileUuid !== undefined) yield* fileOf(fileUuid)
       const checked = patch.translations
-        ? { ...patch, translations: yield* checkLocales(locales, patch.translations) }
+        ? { ...patch, translations: yield* checkLocales(locales, patch.translations, ({ name }) => name === null) }
         : patch
       const wanted = patch.categories === undefined ? undefined : yield* categories.resolve(patch.categories ?? [])
       const { returned, ...written } = yield* records

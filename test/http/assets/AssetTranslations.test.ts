@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { isCountryCode } from "../../../src/domain/schema/Country.ts"
+import { Sql } from "../../../src/sql/Sql.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { createAsset, patchAsset as patch, readAsset as read } from "../../support/requests/AssetRequests.ts"
 import { expectError, send } from "../../support/requests/Requests.ts"
@@ -97,3 +98,23 @@ layer(TestServer.layer(), { excludeTestServices: true })("Translations of assets
     })
   )
 })
+
+layer(TestServer.layer({ LOCALES: "nl,en" }), { excludeTestServices: true })(
+  "Translations of assets with configured locales",
+  (it) => {
+    it.effect("a translation whose locale is no longer in LOCALES can be removed, and not changed", () =>
+      Effect.gen(function* () {
+        const { pooled } = yield* Sql
+        const uuid = yield* createAsset({ translations: [entry("nl", "Zomer")] })
+        const both = [entry("de-CH", "Sommer"), entry("nl", "Zomer")]
+        yield* pooled`update assets set translations = ${JSON.stringify(both)}::jsonb where uuid = ${uuid}`
+        const changed = yield* translate(uuid, entry("de-CH", "Sonne"))
+        assert.deepStrictEqual(expectError(changed, 400, "InvalidLocaleError").supported, ["nl", "en"])
+        expectError(yield* translate(uuid, entry("xx-YY", null)), 400, "InvalidLocaleError")
+        assert.deepStrictEqual((yield* read(uuid)).translations, both)
+        assert.strictEqual((yield* translate(uuid, entry("de_ch", null))).status, 200)
+        assert.deepStrictEqual((yield* read(uuid)).translations, [entry("nl", "Zomer")])
+      })
+    )
+  }
+)
