@@ -7,7 +7,7 @@ import { notFound, notFoundError } from "../write/NotFound.ts"
 import { Slug } from "../schema/Slug.ts"
 import { translations } from "../schema/Translations.ts"
 import { UserId } from "../people/UserId.ts"
-import { defaulted, readOnly, references, required, writtenAs } from "../write/Markers.ts"
+import { defaulted, ignored, readOnly, references, required, writtenAs } from "../write/Markers.ts"
 import * as Shape from "../write/Shape.ts"
 
 export const PostId = Uuid.pipe(Schema.brand("PostId"))
@@ -44,7 +44,7 @@ const author = Schema.optionalKey(
   Schema.NullOr(
     Schema.Struct({
       uuid: UserId.pipe(references("users")),
-      name: Schema.optionalKey(Schema.String.annotate({ readOnly: true }))
+      name: ignored(Schema.String)
     })
   )
 )

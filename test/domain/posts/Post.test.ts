@@ -100,7 +100,16 @@ describe("updates of posts", () => {
       assert.isUndefined(read(PartialPost, { [member]: null }), member)
     }
     assert.isDefined(read(PartialPost, { audience: { groups: null } }))
+    assert.isDefined(read(PartialPost, { audience: { locations: null } }))
     assert.isUndefined(read(PartialPost, { audience: { authorizationType: null } }))
+  })
+
+  it("the name of an author is ignored, whatever it is", () => {
+    for (const name of ["Jansen", "", 5, null, {}]) {
+      assert.isDefined(create({ author: { uuid, name } }), JSON.stringify(name))
+      assert.isDefined(read(PartialPost, { author: { uuid, name } }), JSON.stringify(name))
+    }
+    assert.isUndefined(create({ author: { name: "Jansen" } }))
   })
 
   it("no two filter fields of a post differ only by case", () => {

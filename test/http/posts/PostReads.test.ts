@@ -148,7 +148,7 @@ layer(TestServer.layer({ LOCALES: "nl-NL,nl,nl-BE,en,en-GB,de,de-CH,fr" }), { ex
           )
         const named = yield* make(first, { lastName: "Jansen" })
         const uuids = [
-          yield* createPost({ author: { uuid: named, name: "Ignored" } }),
+          yield* createPost({ author: { uuid: named, name: ["Ignored"] } }),
           yield* createPost({ author: { uuid: yield* make(second, {}) } })
         ]
         assert.deepStrictEqual((yield* readPost(uuids[0]!)).author, { uuid: named, name: "Jansen" })
