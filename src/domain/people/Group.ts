@@ -3,7 +3,7 @@ import { ApiError } from "../write/ApiError.ts"
 import { text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { LocationId } from "../locations/Location.ts"
 import { allNotFound, manyNotFoundError, notFound } from "../write/NotFound.ts"
-import { uuids } from "../write/Relations.ts"
+import { members } from "../write/Relations.ts"
 import { UserId } from "./UserId.ts"
 import { readOnly } from "../write/Markers.ts"
 import { Count } from "../schema/WholeNumber.ts"
@@ -31,19 +31,19 @@ export const Group = Schema.Struct({
 }).annotate({ identifier: "GroupRecord" })
 export type Group = typeof Group.Type
 
-const members = {
-  users: Schema.optionalKey(uuids(UserId)),
-  locations: Schema.optionalKey(uuids(LocationId))
+const relations = {
+  users: members(UserId),
+  locations: members(LocationId)
 }
 
 /** What creates a group, with its first members. */
-export const GroupCreate = Schema.Struct({ ...Shape.create(Group).fields, ...members }).annotate({
+export const GroupCreate = Schema.Struct({ ...Shape.create(Group).fields, ...relations }).annotate({
   identifier: "GroupCreate"
 })
 export type GroupCreate = typeof GroupCreate.Type
 
 /** What changes a group; `users` and `locations` are the whole new sets. */
-export const PartialGroup = Schema.Struct({ ...Shape.patch(Group).fields, ...members }).annotate({
+export const PartialGroup = Schema.Struct({ ...Shape.patch(Group).fields, ...relations }).annotate({
   identifier: "PartialGroup"
 })
 export type PartialGroup = typeof PartialGroup.Type

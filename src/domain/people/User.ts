@@ -7,7 +7,7 @@ import { normalise } from "../schema/Normalise.ts"
 import { GroupId } from "./Group.ts"
 import { LocationId } from "../locations/Location.ts"
 import { allNotFound, manyNotFoundError, notFound } from "../write/NotFound.ts"
-import { uuids } from "../write/Relations.ts"
+import { members } from "../write/Relations.ts"
 import { UserId } from "./UserId.ts"
 import { defaulted, readOnly } from "../write/Markers.ts"
 import * as Shape from "../write/Shape.ts"
@@ -55,8 +55,8 @@ export type User = typeof User.Type
 export const defaultRole: User["role"] = "ROLE_USER"
 
 const relations = {
-  locations: Schema.optionalKey(uuids(LocationId)),
-  groups: Schema.optionalKey(uuids(GroupId))
+  locations: members(LocationId),
+  groups: members(GroupId)
 }
 
 /** What creates a user, with the locations and groups it belongs to from the start. */

@@ -118,6 +118,28 @@ layer(TestServer.layer(), { excludeTestServices: true })("Groups", (it) => {
     })
   )
 
+  it.effect("null clears the members of a group, as an empty list does, and needs the permission to update them", () =>
+    Effect.gen(function* () {
+      const { key } = yield* TestServer.TestServer
+      const plain = yield* key(["create:groups", "update:groups"])
+      const members = { users: yield* some(2, createUser), locations: yield* some(2, createLocation()) }
+      const none = { users: null, locations: null }
+      const uuid = yield* create(members)
+      const rejected = yield* send("PATCH", `/v1/groups/${uuid}`, { body: none, key: plain })
+      const missing = ["update:users", "update:locations"]
+      assert.deepStrictEqual(expectError(rejected, 403, "MissingPermissionsError").missing, missing)
+      assert.deepStrictEqual(yield* countsOf(uuid), [2, 2])
+      assert.strictEqual((yield* patch(uuid, { users: null })).status, 200)
+      assert.deepStrictEqual(yield* countsOf(uuid), [0, 2])
+      yield* patch(uuid, members)
+      const body = { operations: [{ op: "update", uuid, data: none }] }
+      const bulk = yield* send("POST", "/v1/groups/bulk", { body })
+      assert.strictEqual(bulk.body.data[0].status, 200, bulk.text)
+      assert.deepStrictEqual(yield* countsOf(uuid), [0, 0])
+      assert.deepStrictEqual(yield* countsOf(yield* create(none)), [0, 0])
+    })
+  )
+
   it.effect("setting members of a group requires the permission to update them", () =>
     Effect.gen(function* () {
       const { key } = yield* TestServer.TestServer

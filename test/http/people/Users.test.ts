@@ -309,6 +309,11 @@ layer(TestServer.layer(), live)("Users", (it) => {
       assert.deepStrictEqual(yield* membershipsOf(uuid, "locations"), locations.toSorted())
       assert.deepStrictEqual(yield* membershipsOf(uuid, "groups"), groups.toSorted())
       assert.strictEqual((yield* patch(uuid, { locations: [] })).status, 400)
+      const none = (yield* post({ locations: null, groups: null }, both)).body.data
+      assert.deepStrictEqual(
+        [yield* membershipsOf(none.uuid, "locations"), yield* membershipsOf(none.uuid, "groups")],
+        [[], []]
+      )
     })
   )
 
