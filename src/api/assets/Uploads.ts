@@ -62,7 +62,7 @@ export class UploadsApi extends HttpApiGroup.make("uploads")
       payload: PartUrlsRequest,
       success: Envelope.One(PartUrls),
       error: FileNotFoundError
-    }).pipe(operation("create:uploads", "Renew part URLs", "New URLs for parts that have not arrived.")),
+    }).pipe(operation("create:uploads", "Renew part URLs", "New URLs for the parts that are named.")),
     HttpApiEndpoint.delete("abort", "/:uuid", Records.remove(UploadId, FileNotFoundError)).pipe(
       operation("create:uploads", "Abort an upload", "Ends an upload that is not completed and removes its parts.")
     )
