@@ -14,7 +14,7 @@ export interface RawCondition {
   readonly value: string
   /** The values of `in`, whose `value` is the text between them. */
   readonly values?: ReadonlyArray<Listed>
-  /** The condition as it was sent, and where it and its parts begin in the filter. */
+  /** The condition as it was sent, and where it and its parts begin in the filter, in characters. */
   readonly text: string
   readonly start: number
   readonly operatorStart: number
@@ -63,17 +63,32 @@ const readCondition = (
     : Result.map(readValue(filter, valueStart), ({ end, value }) => ({ ...ending(end), value }))
 }
 
+/** Which character is at a position of the text; only one above U+FFFF takes two positions. */
+const characters = (text: string) =>
+  /[\uD800-\uDBFF]/.test(text)
+    ? (position: number) => Array.from(text.slice(0, position)).length
+    : (position: number) => position
+
 /** All conditions of a filter; an empty filter is invalid and does not mean "all rows". */
 export const split = (filter: string): Result.Result<ReadonlyArray<RawCondition>, SyntaxProblem> => {
+  const characterOf = characters(filter)
   const conditions: Array<RawCondition> = []
   let start = 0
   for (;;) {
     const condition = readCondition(filter, start)
     if (Result.isFailure(condition)) {
-      return Result.fail({ ...condition.failure, condition: excerpt(filter, start), index: conditions.length })
+      const { message, position } = condition.failure
+      const place = { condition: excerpt(filter, start), index: conditions.length, position: characterOf(position) }
+      return Result.fail({ message, ...place })
     }
     const { end, ...raw } = condition.success
-    conditions.push(raw)
+    conditions.push({
+      ...raw,
+      ...(raw.values && { values: raw.values.map((one) => ({ ...one, start: characterOf(one.start) })) }),
+      start: characterOf(raw.start),
+      operatorStart: characterOf(raw.operatorStart),
+      valueStart: characterOf(raw.valueStart)
+    })
     if (end >= filter.length) return Result.succeed(conditions)
     start = end + 1
   }

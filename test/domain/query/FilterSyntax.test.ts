@@ -49,6 +49,23 @@ describe("malformed filters", () => {
     assert.match(message, /field:operator:value|value|quote|escape/)
   })
 
+  it("a position counts characters, of which some take two code units", () => {
+    const before = 'name:equals:"🥐🥖",'
+    const start = Array.from(before).length
+    for (const [filter, code, position] of [
+      ["name:equals:🥐\\b", "syntax", 13],
+      [`${before}name`, "syntax", start],
+      [`${before}nome:equals:a`, "unknownField", start],
+      [`${before}name:like:a`, "unknownOperator", start + 5],
+      [`${before}coordinates.latitude:equals:a`, "invalidValue", start + 28],
+      [`${before}status:in:(open|🥐)`, "invalidValue", start + 16]
+    ] as const) {
+      assert.deepInclude(errorOf(filter), { code, position }, filter)
+    }
+    const many = errorOf(Array.from({ length: 21 }, () => "name:equals:🥐").join(","))
+    assert.deepInclude(many, { code: "tooManyConditions", position: 280 })
+  })
+
   it("a filter with too many conditions or characters is rejected", () => {
     const many = errorOf(Array.from({ length: 21 }, () => "name:equals:a").join(","))
     assert.deepInclude(many, { code: "tooManyConditions", index: 20, position: 280, condition: "name:equals:a" })
