@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import type { ApiKeyId } from "../domain/keys/ApiKey.ts"
 import { FileNotFoundError, storageKey } from "../domain/assets/File.ts"
 import { type PartUrl, partUrlSeconds, type UploadId } from "../domain/assets/Upload.ts"
@@ -23,6 +23,35 @@ export const partUrls =
         ),
       { concurrency: 16 }
     )
+
+/** Whether an earlier completion, which a crash or its client ended, has joined the parts: then none is left to compare. */
+export const isJoined = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  { fileSize }: Pick<StoredUpload, "fileSize">,
+  stored: MultipartUpload
+) {
+  const size = yield* storage.size(stored.key)
+  return Option.contains(size, fileSize) && (yield* storage.parts(stored)).length === 0
+})
+
+/**
+ * The parts that have arrived. Parts that are joined no longer exist and cannot be sent again, so all of them are listed:
+ * the client then completes the upload, which compares no entity tags.
+ */
+export const arrivedParts = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  upload: Pick<StoredUpload, "fileSize" | "numberOfParts" | "partSize">,
+  stored: MultipartUpload
+) {
+  const parts = yield* storage.parts(stored)
+  if (parts.length > 0 || !(yield* isJoined(storage, upload, stored))) return parts
+  const { fileSize, numberOfParts, partSize } = upload
+  return Array.from({ length: numberOfParts }, (_, index) => ({
+    partNumber: index + 1,
+    size: Math.min(partSize, fileSize - index * partSize),
+    eTag: "joined"
+  }))
+})
 
 /** Reads uploads. */
 export const lookups = (repository: Repository["Service"]) => ({

@@ -1,4 +1,4 @@
-import { Effect, Option, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { Settings } from "../settings/Config.ts"
 import { extensionOf } from "../domain/assets/File.ts"
@@ -8,6 +8,7 @@ import * as Sniff from "../media/Sniff.ts"
 import { Files } from "../repositories/assets/Files.ts"
 import { type StoredUpload, Uploads as Repository } from "../repositories/assets/Uploads.ts"
 import { type MultipartUpload, Storage } from "../storage/Storage.ts"
+import { isJoined } from "./StoredUploads.ts"
 import { isBlocked, problemsOf, typeOf } from "./UploadRules.ts"
 
 /**
@@ -34,19 +35,14 @@ export const make = Effect.gen(function* () {
     return { sha256: hash.digest("hex"), sniffed: yield* Sniff.sniff(head) }
   })
 
-  /** Whether an earlier completion, which a crash or its client ended, has joined the parts: then none is left to compare. */
-  const isJoined = Effect.fnUntraced(function* ({ fileSize }: StoredUpload, stored: MultipartUpload) {
-    const size = yield* storage.size(stored.key)
-    return Option.contains(size, fileSize) && (yield* storage.parts(stored)).length === 0
-  })
-
   const join = Effect.fnUntraced(function* (
     upload: StoredUpload,
     stored: MultipartUpload,
     parts: UploadComplete["parts"]
   ) {
     const problems = problemsOf(parts, yield* storage.parts(stored), upload)
-    if (problems.length > 0 && !(yield* isJoined(upload, stored))) return yield* InvalidRequestError.of(problems)
+    if (problems.length > 0 && !(yield* isJoined(storage, upload, stored)))
+      return yield* InvalidRequestError.of(problems)
     yield* storage
       .complete(
         stored,

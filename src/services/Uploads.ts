@@ -16,7 +16,7 @@ import { Uploads as Repository } from "../repositories/assets/Uploads.ts"
 import { Storage, type StorageUnavailableError } from "../storage/Storage.ts"
 import * as UploadBeginning from "./UploadBeginning.ts"
 import * as UploadClaims from "./UploadClaims.ts"
-import { inStorage, lookups, partUrls } from "./StoredUploads.ts"
+import { arrivedParts, inStorage, lookups, partUrls } from "./StoredUploads.ts"
 
 type WrittenUpload<Answer> = Written.WrittenWith<"uploads", UploadId, Answer>
 
@@ -65,7 +65,7 @@ export class Uploads extends Context.Service<
         const { contentType: _type, expiresAt, sha256: _hash, storageId, ...shown } = upload
         const parts =
           upload.status === "open" && storageId !== undefined
-            ? yield* Effect.orDie(storage.parts(inStorage({ fileUuid }, storageId)))
+            ? yield* Effect.orDie(arrivedParts(storage, upload, inStorage({ fileUuid }, storageId)))
             : []
         return {
           ...shown,

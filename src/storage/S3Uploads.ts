@@ -63,6 +63,12 @@ export const make = (bucket: Bucket, sizeOf: Storage["Service"]["size"]): Upload
     )
   })
 
+  /** An earlier attempt, whose answer may be lost, has made the object: a store then has no parts, and may compare the list. */
+  const madeBefore = Effect.fnUntraced(function* (upload: MultipartUpload, error: InvalidPartsError) {
+    const isMade = Option.isSome(yield* sizeOf(upload.key)) && (yield* parts(upload)).length === 0
+    return isMade ? { ETag: "" } : yield* error
+  })
+
   const complete: Uploads["complete"] = Effect.fn("S3Storage.complete")(function* (upload, parts) {
     yield* objectKey(upload.key)
     yield* checkParts(parts)
@@ -71,13 +77,8 @@ export const make = (bucket: Bucket, sizeOf: Storage["Service"]["size"]): Upload
       (s3, options) => s3.completeMultipartUpload({ ...of(upload), MultipartUpload: { Parts } }, options),
       joining
     ).pipe(
-      orWhen(["InvalidPart", "InvalidPartOrder", "EntityTooSmall"], () => Effect.fail(invalidParts)),
-      // An earlier attempt may have completed it, and its response may be lost.
-      orWhen(["NoSuchUpload"], () =>
-        Effect.flatMap(sizeOf(upload.key), (size) =>
-          Option.isSome(size) ? Effect.succeed({ ETag: "" }) : Effect.fail(unknownUpload)
-        )
-      )
+      orWhen(["InvalidPart", "InvalidPartOrder", "EntityTooSmall"], () => madeBefore(upload, invalidParts)),
+      orWhen(["NoSuchUpload"], () => madeBefore(upload, unknownUpload))
     )
     if (ETag === undefined) return yield* notUnderstood
   })

@@ -172,6 +172,12 @@ describe("failing S3 store", () => {
     })
   )
 
+  it.live("an upload that is completed already is completed also if the store compares the parts", () =>
+    Effect.gen(function* () {
+      assert.isTrue(Exit.isSuccess((yield* outcome("has joined other parts", "complete", shortTimeouts)).exit))
+    })
+  )
+
   it.live("an abort is repeated while parts arrive, a limited number of times", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* outcomeOfAbort("gets a part after the abort"), [true, 4])

@@ -8,6 +8,7 @@ import { Sql } from "../../../src/sql/Sql.ts"
 import { failing, smallDisk, smallDiskIs } from "../../support/storage/Disks.ts"
 import { filesBelow } from "../../support/storage/Folder.ts"
 import { begin, complete, partsOf, pathOf, put, send } from "../../support/requests/UploadParts.ts"
+import { type SentPart, uncomplete } from "../../support/requests/UploadRequests.ts"
 import { eventually } from "../../support/Until.ts"
 import * as Wire from "../../support/wire/Wire.ts"
 import { asset, assertUnavailable, during, onStore, rows, sent } from "../../support/storage/BrokenStorage.ts"
@@ -147,6 +148,26 @@ layer(onStore, { excludeTestServices: true })("Object store faults", (it) => {
       const sources = policy.find((directive) => directive.startsWith("connect-src"))!.split(" ")
       assert.include(sources, origin)
     })
+  )
+
+  it.effect(
+    "an upload whose parts the store joined before a crash lists all parts, and is completed as it lists them",
+    () =>
+      Effect.gen(function* () {
+        const bytes = randomBytes(1000)
+        const arrived = yield* sent(bytes)
+        const first = (yield* complete(arrived.uuid, arrived.parts)).body.data
+        yield* uncomplete(arrived.uuid, first.fileUuid)
+        const parts = yield* partsOf(arrived.uuid)
+        assert.deepStrictEqual(
+          parts.map(({ partNumber, size }: { partNumber: number; size: number }) => [partNumber, size]),
+          [[1, 1000]]
+        )
+        const listed = parts.map(({ eTag, partNumber }: SentPart) => ({ eTag, partNumber }))
+        const again = yield* complete(arrived.uuid, listed)
+        assert.deepStrictEqual([again.status, again.body.data], [200, first])
+        yield* assertDownload(first.url, bytes)
+      })
   )
 
   for (const fault of [

@@ -17,6 +17,7 @@ import {
   mebibyte,
   put,
   putPart,
+  type SentPart,
   sha256,
   stored,
   uncomplete
@@ -109,6 +110,32 @@ layer(TestServer.layer(), { excludeTestServices: true })("Concurrent upload requ
       yield* uncomplete(session.uuid, first.fileUuid)
       assert.strictEqual((yield* abort(session.uuid)).status, 200)
       yield* onlyKeeps(before)
+    })
+  )
+
+  it.effect("an upload whose parts were joined before a crash lists all parts, and is completed as it lists them", () =>
+    Effect.gen(function* () {
+      const bytes = randomBytes(8 * mebibyte + 10)
+      const session = yield* begin(bytes.length)
+      const sent = [
+        yield* putPart(session, 1, bytes.subarray(0, 5 * mebibyte)),
+        yield* putPart(session, 2, bytes.subarray(5 * mebibyte))
+      ]
+      const first = (yield* complete(session.uuid, sent)).body.data
+      yield* uncomplete(session.uuid, first.fileUuid)
+      const { parts, status } = (yield* get(session.uuid)).body.data
+      assert.strictEqual(status, "open")
+      assert.deepStrictEqual(
+        parts.map(({ partNumber, size }: { partNumber: number; size: number }) => [partNumber, size]),
+        [
+          [1, 8 * mebibyte],
+          [2, 10]
+        ]
+      )
+      const listed = parts.map(({ eTag, partNumber }: SentPart) => ({ eTag, partNumber }))
+      const again = yield* complete(session.uuid, listed)
+      assert.deepStrictEqual([again.status, again.body.data], [200, first])
+      assert.strictEqual(sha256((yield* download(first.url)).bytes), sha256(bytes))
     })
   )
 

@@ -43,6 +43,12 @@ export const faults = {
     response.writeHead(206, { etag: "a", "content-range": "bytes 0-9/1000" }).end(Buffer.alloc(10)),
   "sends less than the range": (_, response) =>
     response.writeHead(206, { etag: "a", "content-range": "bytes 5-6/1000" }).end(Buffer.alloc(2)),
+  "has joined other parts": ({ method }, response) => {
+    if (method === "POST") return response.writeHead(400).end(error("InvalidPart"))
+    return method === "HEAD"
+      ? response.writeHead(200, { etag: "a", "content-length": 1000 }).end()
+      : response.end(parts(false))
+  },
   "gets a part after the abort": ({ method }, response, requests) =>
     method === "DELETE" ? response.writeHead(204).end() : response.end(parts(requests < 3)),
   "gets parts after every abort": ({ method }, response) =>
