@@ -168,6 +168,31 @@ describe("promise client", () => {
     assert.lengthOf(served.requests, 1)
   })
 
+  it("the outcome of an operation in bulk can have every error that it has by itself, or that its request has", async () => {
+    const tags = [
+      "InvalidRequestError",
+      "PayloadTooLargeError",
+      "PreconditionFailedError",
+      "NotAppliedError",
+      "LocationNotFoundError"
+    ] as const
+    const outcomes = tags.map((_tag, index) => ({ index, status: 400, error: { _tag, message: "no", requestId } }))
+    using served = await clientWith([200, { _tag: "Success", data: outcomes, applied: false, counts: { 400: 5 } }])
+    const { data } = await served.client.locations.bulk({ operations: [{ op: "delete", uuid }] })
+    for (const [index, tag] of tags.entries()) assert.isTrue(data[index]?.error?._tag === tag)
+    // @ts-expect-error no operation on a location has this error
+    assert.isFalse(data[0]?.error?._tag === "UserNotFoundError")
+  })
+
+  it("records with a business key can be upserted, and assets have none", async () => {
+    using served = await clientWith([200, { _tag: "Success", data: [], applied: true, counts: {} }])
+    await served.client.locations.bulk({ operations: [{ op: "upsert", key: "UTR-001", data: { name: "a" } }] })
+    // @ts-expect-error assets have no upsert
+    await served.client.assets.bulk({ operations: [{ op: "upsert", key: "a", data: {} }] })
+    await served.client.assets.bulk({ operations: [{ op: "create", data: { fileUuid: uuid } }] })
+    assert.lengthOf(served.requests, 3)
+  })
+
   it("an error has the members that the service sends, its status, and the code of the caller as its stack", async () => {
     using served = await clientWith([404, notFound])
     const error = await served.client.locations.get(uuid).then(

@@ -102,7 +102,7 @@ export class AssetsApi extends HttpApiGroup.make("assets")
     HttpApiEndpoint.post(
       "bulk",
       "/bulk",
-      Bulk.bulk({
+      Bulk.bulkWithoutKey({
         name: "Asset",
         id: AssetId,
         create: AssetCreate,

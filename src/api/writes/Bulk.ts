@@ -10,7 +10,8 @@ import {
   Mode,
   NotAppliedError,
   operationsOf,
-  type Shape
+  type Shape,
+  upsertOf
 } from "../../domain/write/Bulk.ts"
 import { InvalidRequestError, PayloadTooLargeError, PreconditionFailedError } from "../../domain/write/RequestErrors.ts"
 import type { Annotatable } from "../Annotations.ts"
@@ -40,24 +41,16 @@ const sample: { readonly data: ReadonlyArray<unknown>; readonly counts: Readonly
   counts: { 200: 1, 201: 1, 400: 1 }
 }
 
+/** The errors that an operation on any resource can have. */
+const sharedErrors = [InvalidRequestError, PayloadTooLargeError, PreconditionFailedError, NotAppliedError] as const
+
 /** What each operation answers, and whether the request took effect. */
-const Answer = <Id extends Schema.Top, const Errors extends ReadonlyArray<Schema.Top>>(
-  name: string,
-  id: Id,
-  errors: Errors
-) => {
-  const error = Schema.Union([
-    ...errors,
-    InvalidRequestError,
-    PayloadTooLargeError,
-    PreconditionFailedError,
-    NotAppliedError
-  ])
+const Answer = <Id extends Schema.Top, Failure extends Schema.Top>(name: string, id: Id, error: Failure) => {
   const item = Schema.Struct({
     index: Schema.Int.check(inRange(0, maxOperations - 1)).annotate({ description: "The place in `operations`." }),
     status: Status.annotate({ description: "The status that the operation has by itself." }),
     uuid: Schema.optionalKey(codecOf(id)),
-    error: Schema.optionalKey(error as unknown as Schema.Codec<Errors[number]["Type"], Errors[number]["Encoded"]>)
+    error: Schema.optionalKey(codecOf(error))
   }).annotate({ identifier: `${name}Outcome` })
   const answer = {
     data: Schema.Array(item).annotate({
@@ -82,18 +75,49 @@ const Answer = <Id extends Schema.Top, const Errors extends ReadonlyArray<Schema
   )
 }
 
-/** The shapes of a resource whose records are written in bulk; `key` is the member that `upsert` compares. */
+/** The body of a request with these operations. */
+const requestOf = <const Operations extends ReadonlyArray<Schema.Top>>(name: string, operations: Operations) =>
+  Schema.Struct({
+    mode: Schema.optionalKey(
+      Mode.annotate({
+        description: "`independent` does what can be done; `atomic` does all or nothing.",
+        default: "independent"
+      })
+    ),
+    operations: Schema.Array(Schema.Union(operations).annotate({ identifier: `${name}Operation` })).check(
+      Schema.isMinLength(1, { expected: "at least one operation", code: "tooFew" }),
+      atMost(maxOperations, "operations")
+    )
+  }).annotate({ identifier: `${name}Bulk` })
+
+/** The shapes of a resource whose records are written in bulk. */
 interface Shapes<Id, Create, Patch, Errors> {
   /** The record in the names of the schemas. */
   readonly name: string
   readonly id: Id
   readonly create: Create
   readonly patch: Patch
-  readonly key?: string
   readonly errors: Errors
 }
 
-/** The schemas of many operations on the records of a resource. */
+/** The schemas of many operations on the records of a resource that have no business key. */
+export const bulkWithoutKey = <
+  Id extends Schema.Top,
+  Create extends Shape,
+  Patch extends Shape,
+  const Errors extends ReadonlyArray<Schema.Top>
+>({
+  create,
+  errors,
+  id,
+  name,
+  patch
+}: Shapes<Id, Create, Patch, Errors>) => ({
+  payload: requestOf(name, operationsOf(id, create, patch)),
+  success: Answer(name, id, Schema.Union([...errors, ...sharedErrors]))
+})
+
+/** The schemas of many operations on the records of a resource; `key` is the member that `upsert` compares. */
 export const bulk = <
   Id extends Schema.Top,
   Create extends Shape,
@@ -106,20 +130,9 @@ export const bulk = <
   key,
   name,
   patch
-}: Shapes<Id, Create, Patch, Errors>) => ({
-  payload: Schema.Struct({
-    mode: Schema.optionalKey(
-      Mode.annotate({
-        description: "`independent` does what can be done; `atomic` does all or nothing.",
-        default: "independent"
-      })
-    ),
-    operations: Schema.Array(operationsOf(name, id, create, patch, key)).check(
-      Schema.isMinLength(1, { expected: "at least one operation", code: "tooFew" }),
-      atMost(maxOperations, "operations")
-    )
-  }).annotate({ identifier: `${name}Bulk` }),
-  success: Answer(name, id, errors)
+}: Shapes<Id, Create, Patch, Errors> & { readonly key: string }) => ({
+  payload: requestOf(name, [...operationsOf(id, create, patch), upsertOf(name, create, patch, key)]),
+  success: Answer(name, id, Schema.Union([...errors, ...sharedErrors]))
 })
 
 /**

@@ -32,24 +32,30 @@ export interface Shape extends Schema.Top {
 
 type Upserted<Create, Patch> = Omit<Partial<Create>, keyof Patch> & Patch
 
-/** The operations on the records of a resource, which is `name` in the names of the schemas. */
+/** The operations on the records of any resource. */
 export const operationsOf = <Id extends Schema.Top, Create extends Shape, Patch extends Shape>(
-  name: string,
   id: Id,
   create: Create,
-  patch: Patch,
-  key: string | undefined
+  patch: Patch
 ) => {
-  const identifier = `${name}Operation`
   const ifMatch = Schema.optionalKey(
     Schema.String.annotate({ description: "The `ETag` of the record that was read, as in the header `If-Match`." })
   )
-  const own = [
+  return [
     Schema.Struct({ op: Schema.Literal("create"), data: sent(create) }),
     Schema.Struct({ op: Schema.Literal("update"), uuid: id, data: sent(patch), ifMatch }),
     Schema.Struct({ op: Schema.Literal("delete"), uuid: id, ifMatch })
   ] as const
-  const upsert = Schema.Struct({
+}
+
+/** The operation that compares the member `key`; the resource is `name` in the names of the schemas. */
+export const upsertOf = <Create extends Shape, Patch extends Shape>(
+  name: string,
+  create: Create,
+  patch: Patch,
+  key: string
+) =>
+  Schema.Struct({
     op: Schema.Literal("upsert"),
     key: Schema.String.annotate({
       description: `The \`${key}\` of the record to patch, or to create if there is none.`
@@ -58,10 +64,6 @@ export const operationsOf = <Id extends Schema.Top, Create extends Shape, Patch 
       description: `A new record needs the members that a creation needs; \`${key}\` can be left out. A record that exists is patched.`
     }) as unknown as Schema.Codec<Upserted<Create["Encoded"], Patch["Encoded"]>>
   })
-  return key === undefined
-    ? Schema.Union(own).annotate({ identifier })
-    : Schema.Union([...own, upsert]).annotate({ identifier })
-}
 
 /** An operation, before its data is decoded. */
 export type Operation =
