@@ -342,6 +342,36 @@ describe("promise client", () => {
     assert.strictEqual(error?._tag, "AbortedError")
   })
 
+  it("a call whose signal is aborted before calls no fetch and ends with AbortedError", async () => {
+    let calls = 0
+    const fetch = () => Promise.reject(new Error(`Call ${++calls}`))
+    const { locations } = createClient({ url: "http://127.0.0.1:9", key: "wp_test", fetch })
+    const { error } = await locations.delete(uuid, { signal: AbortSignal.abort() }).result()
+    assert.deepStrictEqual([error?._tag, calls], ["AbortedError", 0])
+  })
+
+  it("an iteration whose signal is aborted ends with AbortedError, also before records that are read already", async () => {
+    const events = { _tag: "Success", data: [{ id: "e1" }, { id: "e2" }], cursor: "c", more: false }
+    using served = await clientWith([200, page([{ uuid: "l1" }, { uuid: "l2" }])], [200, events])
+    const { client } = served
+    const seen: Array<unknown> = []
+    const read = async (recordsOf: (signal: AbortSignal) => AsyncIterable<unknown>) => {
+      const controller = new AbortController()
+      for await (const record of recordsOf(controller.signal)) {
+        seen.push(record)
+        controller.abort()
+      }
+    }
+    for (const records of [
+      (signal: AbortSignal) => client.locations.all({}, { signal }),
+      (signal: AbortSignal) => client.events.follow({}, { signal })
+    ]) {
+      const error = await read(records).catch((cause: unknown) => cause)
+      assert.isTrue(error instanceof WaypostError && error._tag === "AbortedError")
+    }
+    assert.deepStrictEqual(seen, [{ uuid: "l1" }, { id: "e1" }])
+  })
+
   it("an asset is created with its file as the key, and by a resumed upload anew if the rejection before is kept", async () => {
     const completed: Response = [
       200,

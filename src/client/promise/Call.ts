@@ -51,12 +51,15 @@ const run = <A>(
   effect: Effect.Effect<A, WaypostError>,
   site: CallSite,
   signal?: AbortSignal
-): Promise<Result.Result<A, WaypostError>> =>
-  Effect.runPromise(Effect.result(effect), signal === undefined ? {} : { signal }).then(
+): Promise<Result.Result<A, WaypostError>> => {
+  const failed = (cause: unknown) => Result.fail(withStack(aborted(cause), site))
+  // An effect runs until it waits before its signal is read: it would send a request, or return a record read earlier.
+  if (signal?.aborted === true) return Promise.resolve(failed(signal.reason))
+  return Effect.runPromise(Effect.result(effect), signal === undefined ? {} : { signal }).then(
     Result.mapError((error) => withStack(error, site)),
-    (cause: unknown) =>
-      signal?.aborted === true ? Result.fail(withStack(aborted(cause), site)) : Promise.reject(cause as Error)
+    (cause: unknown) => (signal?.aborted === true ? failed(cause) : Promise.reject(cause as Error))
   )
+}
 
 const unwrap = <A>(result: Result.Result<A, WaypostError>): Promise<A> =>
   Result.isSuccess(result) ? Promise.resolve(result.success) : Promise.reject(result.failure)
