@@ -82,13 +82,29 @@ const obstacleOf = (request: HttpClientRequest.HttpClientRequest, url: URL) => {
     : new HttpClientError.EncodeError({ request, description: messages.key })
 }
 
+/** A response whose JSON has arrived. The decoder reads it after the last attempt: too late to repeat a request that broke off. */
+const received = (response: Answer) =>
+  response.headers["content-type"]?.startsWith("application/json") === true
+    ? response.arrayBuffer.pipe(
+        Effect.mapBoth({
+          onFailure: ({ cause, request }) => {
+            const description = "The connection broke before the end of the answer"
+            const reason = new HttpClientError.TransportError({ request, cause, description })
+            return new HttpClientError.HttpClientError({ reason })
+          },
+          onSuccess: () => response
+        })
+      )
+    : Effect.succeed(response)
+
 /** Repeats what a repetition cannot change, and reads the writes of this client also from a replica. */
 const patient = (client: HttpClient.HttpClient) => {
   const writes = OwnWrites.make()
   return HttpClient.make((request, url) => {
     const reason = obstacleOf(request, url)
     if (reason !== undefined) return Effect.fail(new HttpClientError.HttpClientError({ reason }))
-    const sent = client.execute(HttpClientRequest.setHeaders(request, writes.headersOf(request.method)))
+    const named = HttpClientRequest.setHeaders(request, writes.headersOf(request.method))
+    const sent = Effect.flatMap(client.execute(named), received)
     return (isIdempotent(request) ? repeated(sent) : sent).pipe(
       Effect.tap(({ headers }) => Effect.sync(() => writes.note(request.method, headers[positionHeader])))
     )

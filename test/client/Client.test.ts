@@ -206,6 +206,24 @@ describe("typed client", () => {
       })
   )
 
+  it.live("a request whose answer breaks off is repeated, and its last failure is one of the connection", () =>
+    Effect.gen(function* () {
+      const broken = [200, written, { "content-length": "1000", connection: "close" }] as const
+      const update = Effect.flatMap(Client, ({ locations }) =>
+        locations.update({ params: { uuid }, payload: { name: "Again" } })
+      )
+      const once = yield* Effect.promise(() => serverWith([broken, [200, written]]))
+      assert.deepStrictEqual(yield* Effect.provide(update, once.layer), { uuid })
+      once.close()
+      assert.lengthOf(once.requests, 2)
+      const always = yield* Effect.promise(() => serverWith([broken]))
+      const error = yield* Effect.flip(Effect.provide(update, always.layer))
+      always.close()
+      assert.strictEqual(error._tag === "HttpClientError" && error.reason._tag, "TransportError")
+      assert.lengthOf(always.requests, 4)
+    })
+  )
+
   it.live("a DELETE is repeated with one Idempotency-Key", () =>
     Effect.gen(function* () {
       const { requests, close, layer } = yield* Effect.promise(() => serverWith([unavailable, [200, written]]))
