@@ -153,10 +153,10 @@ const transient: ReadonlySet<string> = new Set([
   "ServiceUnavailableError"
 ])
 
-/** Whether a later attempt may succeed; a body that cannot be read is one whose connection broke. */
+/** Whether a later attempt may succeed; a proxy may answer with a status and a body that no operation has. */
 const isTransient = (error: { readonly _tag: string }) =>
   HttpClientError.isHttpClientError(error)
-    ? isTransientError(error) || error.reason._tag === "DecodeError"
+    ? isTransientError(error) || (error.response !== undefined && isTransientResponse(error.response))
     : transient.has(error._tag)
 
 /**

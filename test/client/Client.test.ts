@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect, Option, Redacted, Stream } from "effect"
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { Client, plan } from "../../src/client/Client.ts"
+import { Client, events, plan } from "../../src/client/Client.ts"
 import * as Ids from "../../src/client/Ids.ts"
 import { ApiKeyId } from "../../src/domain/keys/ApiKey.ts"
 import { LocationId } from "../../src/domain/locations/Location.ts"
@@ -221,6 +221,26 @@ describe("typed client", () => {
       always.close()
       assert.strictEqual(error._tag === "HttpClientError" && error.reason._tag, "TransportError")
       assert.lengthOf(always.requests, 4)
+    })
+  )
+
+  it.live("events end with an answer of a proxy that a later attempt gets as well, and go on after others", () =>
+    Effect.gen(function* () {
+      const follow = Effect.fnUntraced(function* (status: number) {
+        const page = "<html>Not now</html>"
+        const { requests, close, layer } = yield* Effect.promise(() =>
+          serverWith([[status, page, { "content-type": "text/html", "retry-after": "3600" }]])
+        )
+        const ended = yield* Stream.runDrain(events()).pipe(
+          Effect.provide(layer),
+          Effect.exit,
+          Effect.timeoutOption("1 second")
+        )
+        close()
+        return [status, Option.isSome(ended), requests.length]
+      })
+      for (const status of [402, 451, 501]) assert.deepStrictEqual(yield* follow(status), [status, true, 1])
+      for (const status of [502, 503]) assert.deepStrictEqual(yield* follow(status), [status, false, 1])
     })
   )
 
