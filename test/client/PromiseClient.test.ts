@@ -119,6 +119,24 @@ describe("promise client", () => {
     assert.strictEqual(`${deletion!.method} ${deletion!.url}`, `DELETE /v1/assets/${uuid}?force=true`)
   })
 
+  it("an operation with a required parameter does not compile without its query", async () => {
+    using served = await clientWith([200, page([])])
+    const { locations, plans, quality } = served.client
+    await Promise.all([
+      // @ts-expect-error a plan needs the resource
+      plans.create([]).result(),
+      // @ts-expect-error a postal code is needed
+      locations.resolve().result(),
+      // @ts-expect-error locales are needed
+      quality.coverage().result(),
+      // @ts-expect-error a kind is needed
+      locations.territories().result()
+    ])
+    await plans.create([], { resource: "locations" }).result()
+    await quality.coverage({ locales: ["nl"] }).result()
+    assert.lengthOf(served.requests, 6)
+  })
+
   it("uuids of the path, a body and a precondition are sent", async () => {
     using served = await clientWith([200, written])
     await served.client.locations.update(uuid, { name: "a" }, { ifMatch: '"tag"' })

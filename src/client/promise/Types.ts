@@ -102,7 +102,9 @@ type QueryOf<E extends Endpoint> = {
   ? { readonly filter?: string | FilterOf<DecodedRow<E>> | undefined }
   : unknown)
 
-type QueryArguments<E extends Endpoint> = IsNever<E["~Query"]> extends true ? [] : [query?: QueryOf<E>]
+/** A query can be left out if it has no required parameter. */
+type QueryArguments<E extends Endpoint> =
+  IsNever<E["~Query"]> extends true ? [] : {} extends QueryOf<E> ? [query?: QueryOf<E>] : [query: QueryOf<E>]
 
 type Failure<E extends Endpoint> = ErrorOf<
   Wire<E["~Error"]> | HttpApiMiddleware.ErrorSchema<E["~Middleware"]>["Encoded"]
