@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { begin, put } from "../support/requests/UploadParts.ts"
 import { type Answer, layer as listening, type Sent, Wire } from "../support/wire/Wire.ts"
 
 const live = { excludeTestServices: true }
@@ -109,6 +110,22 @@ layer(listening({ CORS_ORIGINS: `http://localhost:5173, ${origin}` }), live)("pa
       assert.deepStrictEqual(corsHeadersOf(none), [])
       assert.sameMembers(listOf(none.headers.vary), ["Accept-Encoding", "Origin"])
       assert.deepStrictEqual(corsHeadersOf(yield* send("GET", "/healthz", { headers: { origin } })), [])
+    })
+  )
+})
+
+layer(listening({ MAX_IN_FLIGHT: "1" }), live)("pages of any origin", (it) => {
+  it.effect("can read when to send a part again to a service that is overloaded", () =>
+    Effect.gen(function* () {
+      const { parts } = yield* begin(1)
+      const answers = yield* Effect.all(
+        Array.from({ length: 20 }, () => put(parts[0]!.url, new Uint8Array(1))),
+        { concurrency: "unbounded" }
+      )
+      const { headers } = answers.find(({ status }) => status === 503)!
+      assert.match(String(headers["retry-after"]), /^\d+$/)
+      assert.strictEqual(headers["access-control-allow-origin"], "*")
+      assert.include(listOf(headers["access-control-expose-headers"]), "Retry-After")
     })
   )
 })

@@ -5,11 +5,12 @@ import { appendHeaders } from "./ResponseHeaders.ts"
 /**
  * Routes with signed URLs may be used from any page. The operations of the API may be used from the origins of a setting,
  * and from none unless it is set, because an API key must not be in a public page. A page can only read the headers that
- * are listed here; it needs `ETag` to complete an upload.
+ * are listed here; it needs `ETag` to complete an upload, and `Retry-After` to send a part again in time.
  */
 const headers = {
   "access-control-allow-origin": "*",
-  "access-control-expose-headers": "ETag, Content-Length, Content-Range, Content-Disposition, X-Request-Id",
+  "access-control-expose-headers":
+    "ETag, Retry-After, Content-Length, Content-Range, Content-Disposition, X-Request-Id",
   "cross-origin-resource-policy": "cross-origin"
 }
 
@@ -18,6 +19,10 @@ const maxAge = "86400"
 
 /** Lets pages of any origin read the response, including errors. */
 export const shared = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.andThen(appendHeaders(headers), effect)
+
+/** A response that pages of any origin can read. */
+export const readable = (response: HttpServerResponse.HttpServerResponse) =>
+  HttpServerResponse.setHeaders(response, headers)
 
 /** The response to a preflight request. */
 export const preflight = (...methods: ReadonlyArray<string>) =>

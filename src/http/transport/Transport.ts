@@ -49,6 +49,9 @@ const hasOneHost = (host: string | undefined, source: object) =>
  */
 const loggable = (url: string) => url.replace(/\?.*$/s, "").replaceAll(/wp_\w+/g, "wp_…")
 
+/** A page that sends parts reads when to send one again. */
+const overloadedPart = Cors.readable(overloadedResponse)
+
 /** Counted for a late body, whose answer the server has sent. */
 const late = HttpServerResponse.empty({ status: 408 })
 
@@ -117,10 +120,11 @@ export const layer = HttpRouter.middleware(
         const error = invalid(request)
         if (error !== undefined) return logged(Effect.succeed(finish(toResponse(error))), request, requestId)
         const limits = limitsOf(request.method, request.url)
-        const counter = limits.inFlight === "parts" ? parts : inFlight
+        const isPart = limits.inFlight === "parts"
+        const counter = isPart ? parts : inFlight
         if (limits.inFlight !== "exempt" && MutableRef.get(counter) >= maxInFlight)
           return logged(
-            delayRejection(() => finish(overloadedResponse)),
+            delayRejection(() => finish(isPart ? overloadedPart : overloadedResponse)),
             request,
             requestId
           )
