@@ -211,6 +211,23 @@ describe("promise client", () => {
     assert.lengthOf(served.requests, 3)
   })
 
+  it("a precondition or an idempotency key that no header can have is an error, and nothing is sent", async () => {
+    using served = await clientWith([200, written])
+    const { locations } = served.client
+    const errors = [
+      (await locations.create({ name: "a", identifier: "a" }, { idempotencyKey: "order-€4711" }).result()).error,
+      (await locations.update(uuid, { name: "a" }, { ifMatch: '"tag"\n"tag"' }).result()).error
+    ]
+    assert.deepStrictEqual(
+      errors.map((error) => [error?._tag, error?.message]),
+      [
+        ["InvalidArgumentError", "idempotencyKey has characters that no header can have"],
+        ["InvalidArgumentError", "ifMatch has characters that no header can have"]
+      ]
+    )
+    assert.lengthOf(served.requests, 0)
+  })
+
   it("an error has the members that the service sends, its status, and the code of the caller as its stack", async () => {
     using served = await clientWith([404, notFound])
     const error = await served.client.locations.get(uuid).then(

@@ -2,6 +2,7 @@ import { Predicate, Record } from "effect"
 import * as FilterSyntax from "../../domain/query/FilterSyntax.ts"
 import { uuidPattern } from "../../domain/schema/UuidPattern.ts"
 import { conditionsOf, type Tests } from "../Filters.ts"
+import { isHeaderValue } from "../Sendable.ts"
 import type { CallOptions } from "./Call.ts"
 
 type QueryValue = string | number | boolean | ReadonlyArray<string> | Tests | undefined
@@ -63,6 +64,9 @@ export const argumentsOf = ({ hasBody, hasQuery, path }: Route, sent: ReadonlyAr
   return { uuids, body, query, options: rest.shift() as CallOptions | undefined }
 }
 
+/** The options that are sent as headers. */
+const headerOptions = ["ifMatch", "idempotencyKey"] as const
+
 /**
  * What is wrong with arguments, if something is. Another text in a path would be the path of another operation, as `..` and
  * `delta` are, and a write without its precondition would overwrite what it must not.
@@ -70,9 +74,10 @@ export const argumentsOf = ({ hasBody, hasQuery, path }: Route, sent: ReadonlyAr
 export const wrongIn = ({ method, path }: Route, { options, uuids }: Arguments): string | undefined => {
   const wrong = uuids.find((uuid) => !uuidPattern.test(uuid.trim().toLowerCase()))
   if (wrong !== undefined) return `"${wrong}" is not a uuid, which the path of ${method} ${path} needs`
-  return Predicate.hasProperty(options, "ifMatch") && options.ifMatch === undefined
-    ? "ifMatch is undefined: a write with a precondition needs the entity tag of a read that succeeded"
-    : undefined
+  if (Predicate.hasProperty(options, "ifMatch") && options.ifMatch === undefined)
+    return "ifMatch is undefined: a write with a precondition needs the entity tag of a read that succeeded"
+  const unsendable = headerOptions.find((name) => !isHeaderValue(options?.[name] ?? ""))
+  return unsendable === undefined ? undefined : `${unsendable} has characters that no header can have`
 }
 
 /** The path and the query of a request. */
