@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { closeSync, mkdtempSync, openSync, rmSync, truncateSync, writeSync } from "node:fs"
+import { closeSync, mkdtempSync, openSync, rmSync, truncateSync, writeFileSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { openFile } from "../../src/client/node/LocalFile.ts"
@@ -472,6 +472,25 @@ describe("promise client", () => {
     } finally {
       rmSync(folder, { recursive: true })
     }
+  })
+
+  it("a file that changed since it was opened is an UnreadableSourceError, and none of it is sent", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "waypost-client-"))
+    using _ = { [Symbol.dispose]: () => rmSync(folder, { recursive: true }) }
+    const path = join(folder, "a.txt")
+    writeFileSync(path, "before")
+    const parts = [{ partNumber: 1, url: "http://127.0.0.1:9/part" }]
+    using served = await clientWith([
+      201,
+      { _tag: "Success", data: { uuid, numberOfParts: 1, partSize: 6, parts, requiredHeaders: {} } }
+    ])
+    const change = () => writeFileSync(path, "and after")
+    const { error } = await served.client.assets.upload(await openFile(path), { onStart: change }).result()
+    assert.deepStrictEqual(
+      [error?._tag, error?.message],
+      ["UnreadableSourceError", "The file cannot be read, or has changed since it was opened"]
+    )
+    assert.lengthOf(served.requests, 1)
   })
 
   it("all records of a list are read, oldest first, and the next page only when it is needed", async () => {
