@@ -8,7 +8,7 @@ import { type AddressInfo, connect, type Socket } from "node:net"
 import { CurrentShare } from "../../src/domain/keys/Share.ts"
 import { Streams } from "../../src/http/streams/Streams.ts"
 import { InFlight } from "../../src/http/transport/InFlight.ts"
-import { Shares } from "../../src/http/transport/limits/Shares.ts"
+import { maxUnreadBytes, Shares } from "../../src/http/transport/limits/Shares.ts"
 import * as UnreadAnswers from "../../src/http/transport/limits/UnreadAnswers.ts"
 import * as NodeServer from "../../src/http/transport/NodeServer.ts"
 import { settings } from "../support/TestServer.ts"
@@ -70,7 +70,7 @@ const limits = Streams.layer.pipe(
 layer(limits, { excludeTestServices: true })("requests whose clients have hung up", (it) => {
   it.effect("that arrive during the start are not served, and those of other clients are", () =>
     Effect.gen(function* () {
-      const readLimits = { stall: 30_000, minRate: 0, average: 60_000 }
+      const readLimits = { stall: 30_000, minRate: 0, average: 60_000, whole: 1_800_000 }
       const limitsOf = () => assert.fail("The requests have no body")
       const server = yield* opened(() =>
         NodeServer.make({ bodyMillis: 5000, readLimits, limitsOf, onDrain: () => undefined })
@@ -97,7 +97,7 @@ layer(limits, { excludeTestServices: true })("requests whose clients have hung u
       const count = yield* UnreadAnswers.make
       const answer = HttpServerResponse.uint8Array(new Uint8Array(20_000))
       yield* afterHangUp(Effect.map(HttpServerRequest.HttpServerRequest, (request) => count(request, share, answer)))
-      assert.isTrue(shares.take(share, "unreadBytes", 32 * 1024 * 1024))
+      assert.isTrue(shares.take(share, "unreadBytes", maxUnreadBytes / 2))
     })
   )
 

@@ -200,6 +200,39 @@ layer(listening({ KEY_SHARE: "0.01", LOCALES: "en,nl" }), live)("a share of fewe
   )
 })
 
+layer(listening({ LOCALES: "en,nl" }), live)("unread answers of several keys", (it) => {
+  it.effect("two keys with unread answers leave room for an answer of another key, and a 429 names the service", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { key, port, send } = yield* Wire
+        const posts = yield* Effect.replicateEffect(send("POST", "/v1/posts", { body: JSON.stringify(largePost) }), 19)
+        const post = `/v1/posts/${posts[0]!.body.data.uuid}`
+        const page = "/v1/posts?limit=19"
+        const [busy, second, calm] = yield* Effect.replicateEffect(key(["read:posts"]), 3)
+        /** Leaves answers unread until the key gets no more of a path. */
+        const leaveUnread = Effect.fnUntraced(function* (owner: string, path: string) {
+          const ask = Effect.gen(function* () {
+            const { socket, text } = yield* open(port)
+            yield* Effect.sync(() => {
+              // Reads the first bytes only.
+              socket.once("data", () => socket.pause())
+              socket.write(`GET ${path} HTTP/1.1\r\nHost: waypost.test\r\nAuthorization: ${owner}\r\n\r\n`)
+            })
+            return yield* until(Effect.sync(text), (received) => received.startsWith("HTTP/1.1"))
+          })
+          return yield* Effect.repeat(ask, { until: (received) => received.startsWith("HTTP/1.1 429"), times: 99 })
+        })
+        assert.include(yield* leaveUnread(busy!, page), "This key has too many answers")
+        assert.include(yield* leaveUnread(second!, page), "The service has too many answers")
+        assert.include(yield* leaveUnread(second!, post), "The service has too many answers")
+        const read = yield* send("GET", post, { key: calm! })
+        assert.strictEqual(read.status, 200, read.text.slice(0, 300))
+        assert.isAbove(read.text.length, 200_000)
+      })
+    )
+  )
+})
+
 layer(listening({ RATE_LIMIT_PER_SECOND: "3" }), live)("rate limit", (it) => {
   it.effect("a key above its rate limit gets a 429 with Retry-After, another key does not", () =>
     Effect.gen(function* () {

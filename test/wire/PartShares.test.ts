@@ -46,3 +46,31 @@ layer(listening({ MAX_IN_FLIGHT: "4", KEY_SHARE: "0.5" }), { excludeTestServices
     )
   )
 })
+
+layer(listening({ MAX_IN_FLIGHT: "8" }), { excludeTestServices: true })("parts of several keys", (it) => {
+  it.effect(
+    "two keys never take all places: the last ones are left for keys without a part, and a 429 names the service",
+    () =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const { key } = yield* Wire
+          const [busy, second, calm] = yield* Effect.replicateEffect(key(["create:uploads"]), 3)
+          const rejected = (owner: string) =>
+            Effect.gen(function* () {
+              const { parts } = yield* begin(bytes.length, owner)
+              return yield* eventually(
+                "no part is left for the key",
+                put(parts[0]!.url, bytes),
+                ({ status }) => status === 429
+              )
+            })
+          yield* Effect.replicateEffect(hangingPart(busy!), 6)
+          assert.include((yield* rejected(busy!)).body.message, "This key sends as many parts")
+          yield* hangingPart(second!)
+          assert.include((yield* rejected(second!)).body.message, "The service receives as many parts")
+          const other = yield* begin(bytes.length, calm)
+          assert.strictEqual((yield* put(other.parts[0]!.url, bytes)).status, 200)
+        })
+      )
+  )
+})

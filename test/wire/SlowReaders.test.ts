@@ -56,14 +56,14 @@ const serve = async (limits: ReadLimits) => {
 
 describe("slow readers", () => {
   it("a client that takes nothing of an answer is disconnected", async () => {
-    const get = await serve({ stall: 300, minRate: 0, average: never })
+    const get = await serve({ stall: 300, minRate: 0, average: never, whole: never })
     const { closed, state } = await get("/large")
     await closed()
     assert.isTrue(state.closed)
   })
 
   it("a client that takes an answer steadily, but too slowly, is disconnected", async () => {
-    const get = await serve({ stall: never, minRate: 1024 * mebibyte, average: 300 })
+    const get = await serve({ stall: never, minRate: 1024 * mebibyte, average: 300, whole: never })
     const { read, state } = await get("/large")
     await read(10)
     assert.isTrue(state.closed)
@@ -71,14 +71,22 @@ describe("slow readers", () => {
   })
 
   it("a client that takes an answer slowly, but above the rate, gets all of it", async () => {
-    const get = await serve({ stall: never, minRate: 1024, average: 1000 })
+    const get = await serve({ stall: never, minRate: 1024, average: 1000, whole: never })
     const { read, state } = await get("/large")
     await read(10)
     assert.isAtLeast(state.received, large.length)
   })
 
+  it("a client that takes a large answer above the rate, but much too slowly for its size, is disconnected", async () => {
+    const get = await serve({ stall: never, minRate: 1024, average: 300, whole: 300 })
+    const { read, state } = await get("/large")
+    await read(10)
+    assert.isTrue(state.closed)
+    assert.isBelow(state.received, large.length)
+  })
+
   it("a stream that is quiet and a connection that is idle stay open", async () => {
-    const get = await serve({ stall: 300, minRate: mebibyte, average: 300 })
+    const get = await serve({ stall: 300, minRate: mebibyte, average: 300, whole: never })
     const open = [await get("/quiet"), await get("/small")]
     for (let times = 0; times < 2; times++) await (await get("/large")).closed()
     assert.deepStrictEqual(
@@ -88,7 +96,10 @@ describe("slow readers", () => {
   })
 })
 
-const limits = Effect.map(TimeLimits, (all) => ({ ...all, read: { stall: 500, minRate: 1024, average: 1000 } }))
+const limits = Effect.map(TimeLimits, (all) => ({
+  ...all,
+  read: { stall: 500, minRate: 1024, average: 1000, whole: never }
+}))
 
 layer(listening().pipe(Layer.provide(Layer.effect(TimeLimits, limits))), { excludeTestServices: true })(
   "slow readers of the service",

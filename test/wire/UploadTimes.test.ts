@@ -194,7 +194,7 @@ describe("default time limits", () => {
           answer: 20_000,
           bodyRate: 60_000,
           comment: 15_000,
-          read: { stall: 30_000, minRate: 1024, average: 60_000 }
+          read: { stall: 30_000, minRate: 1024, average: 60_000, whole: 1_800_000 }
         })
       )
   )

@@ -103,7 +103,7 @@ export class RateLimitExceededError extends ApiError<RateLimitExceededError>()(
   {
     httpApiStatus: 429,
     description:
-      "The key makes too many requests, uses more than its share of a busy process, or has too many bytes in files that nothing uses; or a client downloads too many files, or has too many unknown keys looked up, at once. `Retry-After` is the time to wait."
+      "The key makes too many requests, uses more than its share of a busy process, or has too many bytes in files that nothing uses; the process has no room left; or a client downloads too many files, or has too many unknown keys looked up, at once. `Retry-After` is the time to wait."
   }
 ) {}
 

@@ -34,6 +34,11 @@ const tooMany = new RateLimitExceededError({
   retryAfterSeconds: 1
 })
 
+const tooManyInProcess = new RateLimitExceededError({
+  message: "The service receives as many parts of all keys at once as it can; send the part again in 1 s",
+  retryAfterSeconds: 1
+})
+
 /** S3 answers 200 with an empty body and not 204, and clients expect that. */
 const empty = { "content-length": "0" }
 
@@ -51,7 +56,8 @@ export const layer = Layer.effectDiscard(
     const inShare = <A, E>(key: ApiKeyId, work: Effect.Effect<A, E>) =>
       Effect.flatMap(keys.shareOf(key), (id): Effect.Effect<A, E | RateLimitExceededError> => {
         const share = shares.of(id)
-        if (!shares.take(share, "parts")) return Effect.fail(tooMany)
+        if (!shares.take(share, "parts"))
+          return Effect.fail(shares.exceeds(share, "parts") ? tooMany : tooManyInProcess)
         return Effect.ensuring(
           work,
           Effect.sync(() => shares.release(share, "parts"))

@@ -44,7 +44,8 @@ export class Streams extends Context.Service<
         open: Effect.fnUntraced(function* (end) {
           const [share, place] = [yield* CurrentShare, yield* CurrentPlace]
           if (isDraining()) return yield* Effect.die(stopping)
-          if (!shares.take(share, "streams")) return yield* tooMany
+          if (!shares.take(share, "streams"))
+            return yield* Effect.die(shares.exceeds(share, "streams") ? tooMany : tooManyInProcess)
           place.leave()
           place.leaveShare()
           place.lastsSince = yield* Clock.currentTimeNanos
@@ -92,9 +93,12 @@ export class Streams extends Context.Service<
 export const nodeResponseOf = (request: HttpServerRequest.HttpServerRequest) =>
   request.source instanceof IncomingMessage ? NodeHttpServerRequest.toServerResponse(request) : undefined
 
-const tooMany = Effect.die(
-  new RateLimitExceededError({
-    message: "This key has as many streams as its share allows; end one, or try again in 5 s",
-    retryAfterSeconds: 5
-  })
-)
+const tooMany = new RateLimitExceededError({
+  message: "This key has as many streams as its share allows; end one, or try again in 5 s",
+  retryAfterSeconds: 5
+})
+
+const tooManyInProcess = new RateLimitExceededError({
+  message: "The service has as many streams of all keys as it can; try again in 5 s",
+  retryAfterSeconds: 5
+})

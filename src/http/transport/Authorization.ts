@@ -62,9 +62,10 @@ export const layer = Layer.effect(
         const share = shares.of(key.share)
         place.share = share
         if (!place.enter()) return yield* rejectOverload
-        if (UnreadAnswers.isRejected(shares, request, share)) {
+        const rejection = UnreadAnswers.rejectionOf(shares, request, share)
+        if (rejection !== undefined) {
           place.leave()
-          return yield* rejectOverShare(UnreadAnswers.tooManyUnread)
+          return yield* rejectOverShare(rejection)
         }
         const counted = countedIn(endpoint)
         const taken = counted.findIndex((resource) => !shares.take(share, resource))

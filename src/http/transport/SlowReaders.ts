@@ -9,6 +9,8 @@ export interface ReadLimits {
   readonly minRate: number
   /** Over which the rate is averaged, in milliseconds. */
   readonly average: number
+  /** How long a client would take for all bytes that wait for it at the lowest rate, in milliseconds. */
+  readonly whole: number
 }
 
 /** Node's handle of a connection: the bytes that it was given, and those that the kernel has not accepted yet. */
@@ -25,6 +27,8 @@ const takenOf = ({ bytesWritten, writeQueueSize }: Handle) => bytesWritten - wri
 interface Progress {
   /** Bytes at the beginning of the average. */
   readonly from: number
+  /** Bytes that waited then. */
+  readonly waiting: number
   /** Checks since then. */
   readonly checks: number
   /** Bytes at the last check. */
@@ -39,7 +43,7 @@ const checksPerLimit = 6
  * Resets the connections of slow readers of a server. One timer checks all connections; answers cost nothing. Time is
  * counted in checks, so that a process that was suspended does not blame its clients.
  */
-export const resetSlowReaders = (server: Server, { average, minRate, stall }: ReadLimits) => {
+export const resetSlowReaders = (server: Server, { average, minRate, stall, whole }: ReadLimits) => {
   const interval = Math.min(average, stall) / checksPerLimit
   const maxStalled = Math.ceil(stall / interval)
   const averagedOver = Math.ceil(average / interval)
@@ -47,11 +51,13 @@ export const resetSlowReaders = (server: Server, { average, minRate, stall }: Re
   const connections = new Map<Connection, Progress | undefined>()
 
   /** The progress of a client that is fast enough; `undefined` if it is not. */
-  const advance = ({ checks, from, last, stalled }: Progress, taken: number): Progress | undefined => {
-    const next = { from, checks: checks + 1, last: taken, stalled: taken === last ? stalled + 1 : 0 }
-    if (next.stalled >= maxStalled) return undefined
+  const advance = (before: Progress, taken: number, waiting: number): Progress | undefined => {
+    const stalled = taken === before.last ? before.stalled + 1 : 0
+    if (stalled >= maxStalled) return undefined
+    const next = { ...before, checks: before.checks + 1, last: taken, stalled }
     if (next.checks < averagedOver) return next
-    return taken - from < minBytes ? undefined : { ...next, from: taken, checks: 0 }
+    const due = Math.max(minBytes, (before.waiting * average) / whole)
+    return taken - before.from < due ? undefined : { ...next, from: taken, waiting, checks: 0 }
   }
 
   const check = (connection: Connection, progress: Progress | undefined) => {
@@ -60,7 +66,9 @@ export const resetSlowReaders = (server: Server, { average, minRate, stall }: Re
     if (taken === undefined) connections.set(connection, undefined)
     else {
       const next =
-        progress === undefined ? { from: taken, checks: 0, last: taken, stalled: 0 } : advance(progress, taken)
+        progress === undefined
+          ? { from: taken, waiting, checks: 0, last: taken, stalled: 0 }
+          : advance(progress, taken, waiting)
       if (next === undefined) connection.resetAndDestroy()
       else connections.set(connection, next)
     }

@@ -20,7 +20,7 @@ export const TimeLimits = Context.Reference<{
     answer: 20_000,
     bodyRate: 60_000,
     comment: 15_000,
-    read: { stall: 30_000, minRate: 1024, average: 60_000 }
+    read: { stall: 30_000, minRate: 1024, average: 60_000, whole: 1_800_000 }
   })
 })
 

@@ -96,6 +96,23 @@ export const neverRead = async (url: string, requests: ReadonlyArray<string>, se
   await Promise.all(closed)
 }
 
+/** Reads 2 KiB of each answer a second, on a connection for each request. */
+export const readSlowly = async (url: string, requests: ReadonlyArray<string>, seconds: number) => {
+  const closed = requests.map((request) =>
+    converse(url, async (socket) => {
+      socket.pause()
+      socket.write(request)
+      for (let second = 0; second < seconds; second++) {
+        await sleep(1000)
+        socket.removeAllListeners("data")
+        socket.read(2048)
+      }
+      socket.destroy()
+    })
+  )
+  await Promise.all(closed)
+}
+
 /** The figures of a neighbour for the table of the proofs. */
 export const figures = (alone: ReadonlyMap<string, Measured>, during: ReadonlyMap<string, Measured>) =>
   Object.fromEntries(

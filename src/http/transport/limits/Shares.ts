@@ -3,11 +3,17 @@ import type { Share } from "../../../domain/keys/Share.ts"
 import { Settings } from "../../../settings/Config.ts"
 import * as Turns from "./Turns.ts"
 
-/** Bytes of answers that this process holds for its clients. */
-const maxUnreadBytes = 64 * 1024 * 1024
+/** Bytes of answers that this process holds for its clients. The last quarter has room for the largest answer, and some more. */
+export const maxUnreadBytes = 80 * 1024 * 1024
 
 /** Smaller answers fit into the buffers of the socket, and are not counted. */
 export const minUnreadBytes = 16 * 1024
+
+/** The last part of a pool, which is divided more finely. */
+const lastPart = 0.25
+
+/** How much of what is left of the last part a share may have. */
+const maxOfLast = 0.25
 
 const none = (): Record<Resource, number> => ({ requests: 0, parts: 0, streams: 0, bulk: 0, unreadBytes: 0 })
 
@@ -28,7 +34,9 @@ interface Tally extends Share {
 
 /**
  * What the keys use of this process: requests in flight, parts of uploads, streams, and bytes of answers that clients have not
- * read. A key may use a part of each (`KEY_SHARE`, `KEY_WEIGHTS`); the rest is left for other keys.
+ * read. A key may use a part of each (`KEY_SHARE`, `KEY_WEIGHTS`); the rest is left for other keys. Of the last quarter a key may
+ * have a quarter of what is left; the first one that comes when it is whole, and has nothing, may have all of it. So two keys never take
+ * a whole pool.
  */
 export class Shares extends Context.Service<
   Shares,
@@ -37,6 +45,8 @@ export class Shares extends Context.Service<
     readonly of: (id: string) => Share
     /** Takes an amount, or returns false if the share or the process would exceed its limit. */
     readonly take: (share: Share, resource: Resource, amount?: number) => boolean
+    /** Whether an amount exceeds the limit of the share itself, and not only that of the process. */
+    readonly exceeds: (share: Share, resource: Resource, amount?: number) => boolean
     /** Takes what is left of an amount within the limits, and returns how much. */
     readonly takeRest: (share: Share, resource: Resource, amount: number) => number
     /** Whether a share that has some can have no more. */
@@ -92,8 +102,32 @@ export class Shares extends Context.Service<
         return part >= 1 ? Infinity : Math.ceil(limits[resource] * part)
       }
 
+      /** The last part of the limit of the process, none if a key may use everything. */
+      const lastOf = (resource: Resource) =>
+        Math.floor(limits[resource] * Math.max(0, Math.min(lastPart, 1 - KEY_SHARE)))
+
+      /** An answer alone may have more bytes than all of them, or it would never be sent. */
+      const mayExceed = (held: number, resource: Resource) => resource === "unreadBytes" && held === 0
+
+      /** What is left of the part of a share. */
+      const ownRest = (tally: Tally, resource: Resource) => {
+        const own = tally.used[resource]
+        return mayExceed(own, resource) ? Infinity : maxOf(tally, resource) - own
+      }
+
+      /** What the process has left for a share. */
+      const commonRest = (tally: Tally, resource: Resource) => {
+        // The places of `InFlight` limit the requests of the process.
+        if (resource === "requests" || mayExceed(used[resource], resource)) return Infinity
+        const own = tally.used[resource]
+        const rest = limits[resource] - used[resource]
+        const untilLast = rest - lastOf(resource)
+        if (maxOf(tally, resource) === Infinity || (own === 0 && untilLast >= 0)) return rest
+        return Math.max(untilLast, Math.min(rest, Math.max(1, Math.floor(rest * maxOfLast)) - own))
+      }
+
       const leftOf = (tally: Tally, resource: Resource) =>
-        Math.max(0, Math.min(maxOf(tally, resource) - tally.used[resource], limits[resource] - used[resource]))
+        Math.max(0, Math.min(ownRest(tally, resource), commonRest(tally, resource)))
 
       const add = (tally: Tally, resource: Resource, amount: number) => {
         tally.used[resource] += amount
@@ -106,14 +140,11 @@ export class Shares extends Context.Service<
         take: ({ id }, resource, amount = 1) => {
           const tally = tallyOf(id)
           tally.seenAt = performance.now()
-          // An answer alone may have more bytes than all of them, or it would never be sent.
-          const exceeds = (held: number, max: number) => held + amount > max && (held > 0 || resource !== "unreadBytes")
-          // The places of `InFlight` limit the requests of the process.
-          const isFull = resource !== "requests" && exceeds(used[resource], limits[resource])
-          if (isFull || exceeds(tally.used[resource], maxOf(tally, resource))) return false
+          if (amount > leftOf(tally, resource)) return false
           add(tally, resource, amount)
           return true
         },
+        exceeds: ({ id }, resource, amount = 1) => amount > ownRest(tallyOf(id), resource),
         takeRest: ({ id }, resource, amount) => {
           const tally = tallyOf(id)
           const taken = Math.min(amount, leftOf(tally, resource))

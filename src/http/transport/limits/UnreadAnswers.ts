@@ -25,7 +25,7 @@ const isOfWrite = (
  */
 export const make = Effect.map(
   Shares,
-  ({ release, take, takeRest }) =>
+  (shares) =>
     (
       request: HttpServerRequest.HttpServerRequest,
       share: Share | undefined,
@@ -35,10 +35,11 @@ export const make = Effect.map(
       const isSmall = body._tag !== "Uint8Array" || body.contentLength < minUnreadBytes
       if (isSmall || share === undefined || !(request.source instanceof IncomingMessage)) return answer
       const isDone = isOfWrite(request, answer)
-      if (!isDone && !take(share, "unreadBytes", body.contentLength)) return toResponse(tooManyUnread)
-      const bytes = isDone ? takeRest(share, "unreadBytes", body.contentLength) : body.contentLength
+      if (!isDone && !shares.take(share, "unreadBytes", body.contentLength))
+        return toResponse(rejection(shares, share, body.contentLength))
+      const bytes = isDone ? shares.takeRest(share, "unreadBytes", body.contentLength) : body.contentLength
       const response = NodeHttpServerRequest.toServerResponse(request)
-      const done = () => release(share, "unreadBytes", bytes)
+      const done = () => shares.release(share, "unreadBytes", bytes)
       // The response of a client that has hung up has no further event.
       if (response.destroyed) done()
       else response.once("close", done)
@@ -46,14 +47,23 @@ export const make = Effect.map(
     }
 )
 
-/** Whether a write would add to unread answers that have used up the share of its key, and is rejected before it is done. */
-export const isRejected = (
-  { isUsedUp }: Shares["Service"],
+/** The rejection of a write that would add to the unread answers of a share with no room for more, before it is done. */
+export const rejectionOf = (
+  shares: Shares["Service"],
   request: HttpServerRequest.HttpServerRequest,
   share: Share
-): boolean => !isRead(request) && isUsedUp(share, "unreadBytes")
+): RateLimitExceededError | undefined =>
+  !isRead(request) && shares.isUsedUp(share, "unreadBytes") ? rejection(shares, share, 1) : undefined
 
-export const tooManyUnread = new RateLimitExceededError({
+const rejection = ({ exceeds }: Shares["Service"], share: Share, bytes: number) =>
+  exceeds(share, "unreadBytes", bytes) ? tooManyUnread : tooManyInProcess
+
+const tooManyUnread = new RateLimitExceededError({
   message: "This key has too many answers that its clients have not read; read them, then try again",
+  retryAfterSeconds: 1
+})
+
+const tooManyInProcess = new RateLimitExceededError({
+  message: "The service has too many answers that the clients of all keys have not read; try again in 1 s",
   retryAfterSeconds: 1
 })
