@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { connect } from "node:net"
+import { Sql } from "../../src/sql/Sql.ts"
 import { unique } from "../support/requests/Requests.ts"
 import { eventually } from "../support/Until.ts"
 import { layer as listening, Wire } from "../support/wire/Wire.ts"
@@ -18,22 +19,31 @@ const bulk = (operations: ReadonlyArray<object>, key?: string) =>
     })
   )
 
-/** A bulk request of a key whose body never arrives, and that is in flight until the scope ends. */
-const hanging = (key: string) =>
+/** A request of a key whose body never arrives as a whole, and that is in flight until the scope ends. */
+const begun = (key: string, path: string, type: string, body: string) =>
   Effect.flatMap(Wire, ({ port }) =>
     Effect.acquireRelease(
       Effect.sync(() => {
         const socket = connect(port, "127.0.0.1")
         socket.on("error", () => undefined)
         socket.write(
-          `POST /v1/locations/bulk HTTP/1.1\r\nHost: waypost.test\r\nAuthorization: ${key}\r\n` +
-            `Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`
+          `POST ${path} HTTP/1.1\r\nHost: waypost.test\r\nAuthorization: ${key}\r\n` +
+            `Content-Type: ${type}\r\nContent-Length: ${body.length + 100}\r\n\r\n${body}`
         )
         return socket
       }),
       (socket) => Effect.sync(() => socket.destroy())
     )
   )
+
+/** A bulk request of a key whose body never arrives. */
+const hanging = (key: string) => begun(key, "/v1/locations/bulk", "application/json", "{")
+
+/** A plan of a key, of whose file more than the rows that are compared together has arrived. */
+const hangingPlan = (key: string) => {
+  const rows = Array.from({ length: 600 }, () => JSON.stringify(creation().data))
+  return begun(key, "/v1/plans?resource=locations", "application/x-ndjson", `${rows.join("\n")}\n`)
+}
 
 layer(listening(), live)("bulk requests", (it) => {
   it.effect("a body of 8 MiB is read, and a larger one is a 413, whether its length is declared or not", () =>
@@ -175,5 +185,74 @@ layer(listening({ KEY_SHARE: "0.5" }), live)("the share of a key", (it) => {
       const answer = yield* eventually("the places are free", bulk([creation()], held), ({ status }) => status === 200)
       assert.strictEqual(answer.body.applied, true)
     })
+  )
+})
+
+const planner = ["read:locations", "create:locations", "update:locations"] as const
+
+layer(listening(), live)("the places of a process", (it) => {
+  for (const [what, hang] of [
+    ["bulk requests", hanging],
+    ["plans", hangingPlan]
+  ] as const) {
+    it.effect(`${what} of two keys whose bodies arrive slowly take no place of another key`, () =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const { key } = yield* Wire
+          const slow = yield* Effect.replicateEffect(key(planner), 2)
+          for (const one of slow) {
+            yield* Effect.replicateEffect(hang(one), 3)
+            yield* eventually("the key is above its share", bulk([creation()], one), ({ status }) => status === 429)
+          }
+          const calm = yield* key(planner)
+          for (let round = 0; round < 5; round++) {
+            const answer = yield* bulk([creation()], calm)
+            assert.strictEqual(answer.status, 200, answer.text)
+          }
+        })
+      )
+    )
+  }
+
+  it.effect("a plan whose file arrives in pieces is made, although two keys send theirs slowly", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { key, send } = yield* Wire
+        const slow = yield* Effect.replicateEffect(key(planner), 2)
+        for (const one of slow) yield* Effect.replicateEffect(hangingPlan(one), 3)
+        const calm = yield* key(planner)
+        for (const headers of [{}, { "idempotency-key": unique("plan") }]) {
+          const rows = Array.from({ length: 3000 }, () => JSON.stringify(creation().data))
+          const answer = yield* send("POST", "/v1/plans?resource=locations", {
+            key: calm,
+            body: rows.join("\n"),
+            headers: { "content-type": "application/x-ndjson", ...headers }
+          })
+          assert.deepStrictEqual([answer.status, answer.body.data?.counts?.create], [201, 3000], answer.text)
+        }
+      })
+    )
+  )
+
+  it.effect("while the process works on four bulk requests, a 429 names the service, not the share of the key", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { pooled } = yield* Sql
+        const { key } = yield* Wire
+        const lock = Effect.andThen(pooled`lock table locations in access exclusive mode`, Effect.never)
+        yield* Effect.forkScoped(pooled.withTransaction(lock))
+        const [busy, second, calm] = yield* Effect.replicateEffect(key(planner), 3)
+        for (const owner of [busy!, busy!, busy!, second!])
+          yield* Effect.forkScoped(Effect.forever(bulk([creation()], owner)))
+        yield* Effect.sleep("1 second")
+        const limited = yield* eventually(
+          "the process has no place left",
+          bulk([creation()], calm),
+          ({ status }) => status === 429
+        )
+        assert.include(limited.body.message, "The service works on as many bulk requests and plans")
+        assert.strictEqual(limited.headers["retry-after"], "1")
+      })
+    )
   )
 })

@@ -4,6 +4,7 @@ import type { HttpApiEndpoint } from "effect/http-api"
 import { RouteLimits } from "../../api/Limits.ts"
 import { PayloadTooLargeError, RequestTimeoutError } from "../../domain/write/RequestErrors.ts"
 import { withMinRate } from "./MinRate.ts"
+import * as BulkPlace from "../transport/limits/BulkPlace.ts"
 import { CurrentPlace } from "../transport/InFlight.ts"
 import { BodyArrived, TimeLimits } from "../transport/Timeout.ts"
 
@@ -27,9 +28,22 @@ const Collected = Context.Reference<ReadonlyArray<Uint8Array> | undefined>("wayp
   defaultValue: () => undefined
 })
 
+/** Gives the place of a bulk request up while its next bytes arrive, so that a slow client does not hold it. */
+const leavingWhileArriving =
+  (place: BulkPlace.BulkPlace | undefined) =>
+  <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
+    Stream.transformPull(bytes, (pull) =>
+      Effect.succeed(
+        Effect.suspend(() => {
+          place?.leave()
+          return Effect.tap(pull, () => BulkPlace.enter(place))
+        })
+      )
+    )
+
 /** Reads bodies that may arrive for as long as the answer may take, within limits of idle time and rate. */
 export const make = Effect.map(TimeLimits, ({ body: idle, bodyRate: averagedOver }) => {
-  /** It holds no place of other keys; it counts in the share of its key. */
+  /** It holds no place of other keys until its end; it counts in the share of its key. */
   const arriving = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     const place = yield* CurrentPlace
     place.leave()
@@ -37,7 +51,7 @@ export const make = Effect.map(TimeLimits, ({ body: idle, bodyRate: averagedOver
     return request.stream.pipe(
       Stream.timeoutOrElse({ duration: idle, orElse: () => Stream.fail(stalled) }),
       withMinRate({ rate: minRate, averagedOver, slow: tooSlow }),
-      Stream.onEnd(Effect.sync(arrived))
+      Stream.onEnd(Effect.andThen(BulkPlace.enter(place.bulk), Effect.sync(arrived)))
     )
   })
 
@@ -45,7 +59,9 @@ export const make = Effect.map(TimeLimits, ({ body: idle, bodyRate: averagedOver
     /** The bytes of the body as they arrive, or as they were collected. */
     read: (request: HttpServerRequest.HttpServerRequest) =>
       Effect.flatMap(Collected, (chunks) =>
-        chunks === undefined ? arriving(request) : Effect.succeed(Stream.fromArray(chunks))
+        chunks === undefined
+          ? Effect.zipWith(arriving(request), CurrentPlace, (bytes, { bulk }) => leavingWhileArriving(bulk)(bytes))
+          : Effect.succeed(Stream.fromArray(chunks))
       ),
     /** The whole body. */
     collect: Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {

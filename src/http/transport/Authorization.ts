@@ -17,6 +17,7 @@ import { CurrentPlace, InFlight } from "./InFlight.ts"
 import * as Metrics from "./Metrics.ts"
 import * as ReplicaRouting from "./ReplicaRouting.ts"
 import { appendHeaders } from "./ResponseHeaders.ts"
+import * as BulkPlace from "./limits/BulkPlace.ts"
 import * as RateLimit from "./limits/RateLimit.ts"
 import { Shares } from "./limits/Shares.ts"
 import * as UnreadAnswers from "./limits/UnreadAnswers.ts"
@@ -74,8 +75,11 @@ export const layer = Layer.effect(
           place.leave()
           return yield* rejectOverShare(overShare)
         }
+        const bulk = counted === requestsAndBulk ? BulkPlace.make(shares, share) : undefined
+        place.bulk = bulk
         place.leaveShare = () => {
           place.leaveShare = () => undefined
+          bulk?.leave()
           for (const resource of counted) shares.release(share, resource)
         }
         const services = Context.make(CurrentApiKey, key).pipe(

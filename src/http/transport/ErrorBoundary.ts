@@ -10,6 +10,7 @@ import { parseJson } from "../../domain/schema/Json.ts"
 import { InvalidRequestError, type Issue, UnsupportedMediaTypeError } from "../../domain/write/RequestErrors.ts"
 import { overloaded } from "./Failures.ts"
 import { CurrentPlace } from "./InFlight.ts"
+import * as BulkPlace from "./limits/BulkPlace.ts"
 import { appendHeaders } from "./ResponseHeaders.ts"
 import * as SlowBody from "../streams/SlowBody.ts"
 import * as Issues from "../../domain/write/Issues.ts"
@@ -106,6 +107,7 @@ const checkBody = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
   // A body that arrives slowly holds no place of other keys; it counts in the share of its key.
   place.leave()
   const bytes = yield* Effect.orDie(request.arrayBuffer)
+  if (place.bulk !== undefined) yield* BulkPlace.enterSoon(place.bulk)
   if (!place.enter()) return yield* Effect.die(overloaded)
   if (!isUtf8(bytes)) return yield* notUtf8
 })

@@ -1,6 +1,7 @@
 import { Context, type Duration, Effect, Layer, MutableRef } from "effect"
 import type { Share } from "../../domain/keys/Share.ts"
 import { Settings } from "../../settings/Config.ts"
+import type { BulkPlace } from "./limits/BulkPlace.ts"
 
 /** The place of a request among those in flight. */
 interface Place {
@@ -9,6 +10,8 @@ interface Place {
   /** Takes the place again; false if there is none left. */
   readonly enter: () => boolean
   readonly leave: () => void
+  /** The place that a bulk request or a plan has in addition. */
+  bulk: BulkPlace | undefined
   /** Ends the part of the request in the share of its key. */
   leaveShare: () => void
   /** Since when the request lasts, as a stream or to wait for events, in nanoseconds; that is not the time of its answer. */
@@ -21,6 +24,7 @@ export const CurrentPlace = Context.Reference<Place>("waypost/http/transport/InF
     share: undefined,
     enter: () => true,
     leave: () => undefined,
+    bulk: undefined,
     leaveShare: () => undefined,
     lastsSince: undefined
   })
@@ -32,6 +36,7 @@ export const placeIn = (count: MutableRef.MutableRef<number>, max: number): Plac
   MutableRef.increment(count)
   return {
     share: undefined,
+    bulk: undefined,
     leaveShare: () => undefined,
     lastsSince: undefined,
     enter: () => {

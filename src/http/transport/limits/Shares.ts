@@ -15,9 +15,16 @@ const lastPart = 0.25
 /** How much of what is left of the last part a share may have. */
 const maxOfLast = 0.25
 
-const none = (): Record<Resource, number> => ({ requests: 0, parts: 0, streams: 0, bulk: 0, unreadBytes: 0 })
+const none = (): Record<Resource, number> => ({
+  requests: 0,
+  parts: 0,
+  streams: 0,
+  bulk: 0,
+  bulkPlaces: 0,
+  unreadBytes: 0
+})
 
-/** Bulk requests in flight, whose bodies and records are in memory. */
+/** Bulk requests and plans that a process works on, whose records are in memory. */
 export const MaxBulk = Context.Reference<number>("waypost/http/transport/limits/Shares/MaxBulk", {
   defaultValue: () => 4
 })
@@ -25,7 +32,7 @@ export const MaxBulk = Context.Reference<number>("waypost/http/transport/limits/
 /** How long a share counts as active after its last request. */
 const activeMillis = 1000
 
-export type Resource = "requests" | "parts" | "streams" | "bulk" | "unreadBytes"
+export type Resource = "requests" | "parts" | "streams" | "bulk" | "bulkPlaces" | "unreadBytes"
 
 interface Tally extends Share {
   readonly used: Record<Resource, number>
@@ -33,10 +40,10 @@ interface Tally extends Share {
 }
 
 /**
- * What the keys use of this process: requests in flight, parts of uploads, streams, and bytes of answers that clients have not
- * read. A key may use a part of each (`KEY_SHARE`, `KEY_WEIGHTS`); the rest is left for other keys. Of the last quarter a key may
- * have a quarter of what is left; the first one that comes when it is whole, and has nothing, may have all of it. So two keys never take
- * a whole pool.
+ * What the keys use of this process: requests in flight, bulk requests and their places, parts of uploads, streams, and bytes of
+ * answers that clients have not read. A key may use a part of each (`KEY_SHARE`, `KEY_WEIGHTS`); the rest is left for other keys. Of
+ * the last quarter a key may have a quarter of what is left; the first one that comes when it is whole, and has nothing, may have all
+ * of it. So two keys never take a whole pool.
  */
 export class Shares extends Context.Service<
   Shares,
@@ -60,11 +67,13 @@ export class Shares extends Context.Service<
     Shares,
     Effect.gen(function* () {
       const { KEY_SHARE, KEY_WEIGHTS, MAX_IN_FLIGHT, MAX_STREAMS } = yield* Settings
+      const maxBulk = yield* MaxBulk
       const limits: Readonly<Record<Resource, number>> = {
         requests: MAX_IN_FLIGHT,
         parts: MAX_IN_FLIGHT,
         streams: MAX_STREAMS,
-        bulk: yield* MaxBulk,
+        bulk: maxBulk,
+        bulkPlaces: maxBulk,
         unreadBytes: maxUnreadBytes
       }
       const used = none()
@@ -117,8 +126,8 @@ export class Shares extends Context.Service<
 
       /** What the process has left for a share. */
       const commonRest = (tally: Tally, resource: Resource) => {
-        // The places of `InFlight` limit the requests of the process.
-        if (resource === "requests" || mayExceed(used[resource], resource)) return Infinity
+        // Their bodies may be arriving; the places of `InFlight` and `bulkPlaces` limit what the process works on.
+        if (resource === "requests" || resource === "bulk" || mayExceed(used[resource], resource)) return Infinity
         const own = tally.used[resource]
         const rest = limits[resource] - used[resource]
         const untilLast = rest - lastOf(resource)

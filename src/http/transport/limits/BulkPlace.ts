@@ -1,0 +1,41 @@
+import { Effect } from "effect"
+import type { Share } from "../../../domain/keys/Share.ts"
+import { RateLimitExceededError } from "../../../domain/write/RequestErrors.ts"
+import type { Shares } from "./Shares.ts"
+
+/** The place of a bulk request or plan among those that the process works on. It has none while its body arrives. */
+export interface BulkPlace {
+  /** Takes the place, if it is not taken; false if there is none left. */
+  readonly enter: () => boolean
+  readonly leave: () => void
+}
+
+export const make = ({ release, take }: Shares["Service"], share: Share): BulkPlace => {
+  let isTaken = false
+  return {
+    enter: () => (isTaken ||= take(share, "bulkPlaces")),
+    leave: () => {
+      if (isTaken) release(share, "bulkPlaces")
+      isTaken = false
+    }
+  }
+}
+
+/** Takes the place, and waits for as long as there is none. */
+export const enter = (place: BulkPlace | undefined): Effect.Effect<void> =>
+  Effect.suspend(() =>
+    place === undefined || place.enter() ? Effect.void : Effect.andThen(Effect.sleep("50 millis"), enter(place))
+  )
+
+/** Takes the place, or rejects the request if there is none for a second. */
+export const enterSoon = (place: BulkPlace): Effect.Effect<void> =>
+  Effect.suspend(() =>
+    place.enter()
+      ? Effect.void
+      : Effect.timeoutOrElse(enter(place), { duration: "1 second", orElse: () => Effect.die(tooManyInProcess) })
+  )
+
+const tooManyInProcess = new RateLimitExceededError({
+  message: "The service works on as many bulk requests and plans of all keys as it can; try again in 1 s",
+  retryAfterSeconds: 1
+})
