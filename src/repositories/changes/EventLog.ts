@@ -6,7 +6,7 @@ import type { RelationKind } from "../../domain/write/Relations.ts"
 import { sql } from "../../sql/Fragment.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
-import { type PageRequest, pageSql } from "./EventPages.ts"
+import { maxPageBytes, maxSmallBytes, type PageRequest, pageSql } from "./EventPages.ts"
 import type { State } from "./EventValues.ts"
 import { recordTables } from "./RecordTables.ts"
 
@@ -61,8 +61,13 @@ export interface Generation {
 export class EventLog extends Context.Service<
   EventLog,
   {
-    /** A page reads a bounded part of the log, so that it can be empty although there are more events. */
+    /**
+     * A page reads a bounded part of the log, so that it can be empty although there are more events. One of more than 2 MiB takes its
+     * turn among the large pages of keys.
+     */
     page(request: PageRequest): Effect.Effect<EventPage>
+    /** The same without a turn, for what a process reads once for all keys. */
+    read(request: PageRequest): Effect.Effect<EventPage>
     /** Whether the log has an event of the record, or the record exists. */
     hasHistory(type: RecordType, uuid: string): Effect.Effect<boolean>
     readonly retained: Effect.Effect<Retained>
@@ -73,7 +78,7 @@ export class EventLog extends Context.Service<
   static readonly layer = Layer.effect(
     EventLog,
     Effect.gen(function* () {
-      const { pooled } = yield* Sql
+      const { largePages, pooled } = yield* Sql
       const retained = Effect.orDie(
         Effect.map(
           pooled<Retained>`select position::float8 as last, pruned_position::float8 as pruned from event_log`,
@@ -93,15 +98,24 @@ export class EventLog extends Context.Service<
             ([row]) => row!.found
           )
         )
-      const page = Effect.fnUntraced(function* (request: PageRequest) {
-        const [row] = yield* pooled<PageRow>`${pageSql(request)}`
-        const { end, events, isCut, position } = row!
-        const { limit, order } = request
+      const rowOf = (request: PageRequest) => Effect.map(pooled<PageRow>`${pageSql(request)}`, ([row]) => row!)
+      const pageOf = ({ limit, order }: PageRequest, { end, events, isCut, position }: PageRow): EventPage => {
         const read = events ?? []
         const reached = isCut || read.length >= limit ? read.at(-1)!.position : position
         return { events: read, position: reached, more: order === "asc" ? reached < end : reached > end + 1 }
+      }
+      const read = (request: PageRequest) => Effect.orDie(Effect.map(rowOf(request), (row) => pageOf(request, row)))
+      const page = Effect.fnUntraced(function* (request: PageRequest) {
+        const { maxBytes = maxPageBytes } = request
+        const small = yield* rowOf({
+          ...request,
+          maxBytes: Math.min(maxBytes, maxSmallBytes),
+          maxFirstBytes: maxSmallBytes
+        })
+        const isWhole = !small.isCut || (maxBytes <= maxSmallBytes && small.events !== null)
+        return pageOf(request, isWhole ? small : yield* largePages(rowOf(request)))
       }, Effect.orDie)
-      return traced(EventLog, { page, hasHistory, retained, generations })
+      return traced(EventLog, { page, read, hasHistory, retained, generations })
     })
   )
 }

@@ -24,10 +24,15 @@ export interface PageRequest extends Selection {
   readonly order: "asc" | "desc"
   /** Bytes of values in the page, whose first event may have more; 8 MiB unless given. */
   readonly maxBytes?: number | undefined
+  /** Bytes of values that its first event may have; any number unless given. A page can then be cut before its first event. */
+  readonly maxFirstBytes?: number | undefined
 }
 
 /** Bytes of values in one page; its first event may have more. */
 export const maxPageBytes = 8 * 1024 * 1024
+
+/** The same for a page that does not wait for its turn, whose first event has no more either. */
+export const maxSmallBytes = 2 * 1024 * 1024
 
 /** Positions that one page reads at most. */
 const span = 10_000
@@ -110,14 +115,15 @@ const ofAll = (request: PageRequest, conditions: ReadonlyArray<Fragment>): Fragm
 
 /** The statement of a page: its events, the position up to which it read, and where the log ends in its direction. */
 export const pageSql = (request: PageRequest): Fragment => {
-  const { maxBytes = maxPageBytes, order, record } = request
+  const { maxBytes = maxPageBytes, maxFirstBytes = null, order, record } = request
   const direction = sql.literal(order)
   const conditions = conditionsOf(request)
   return sql`
     with bounds as materialized (${boundsOf(request)}),
     ${record === undefined ? ofAll(request, conditions) : ofRecord(record, request, conditions)},
     sized as materialized (
-      select e.*, row_number() over next = 1 or sum(e.bytes) over next <= ${maxBytes}::bigint as is_read
+      select e.*, sum(e.bytes) over next <= ${maxBytes}::bigint
+          or row_number() over next = 1 and e.bytes <= coalesce(${maxFirstBytes}::bigint, e.bytes) as is_read
       from chosen e window next as (order by e.position ${direction}))
     select (select position from reached)::float8 as position, (select "end" from bounds)::float8 as "end",
       exists (select from sized where not is_read) as "isCut",

@@ -74,7 +74,7 @@ export class ChangeFeed extends Context.Service<
         tail = { start: last, end: last, bytes: 0, events: [] }
       })
       const readNew = (known: Tail): Effect.Effect<void> =>
-        Effect.flatMap(log.page({ after: known.end, limit: batch, order: "asc" }), (page): Effect.Effect<void> => {
+        Effect.flatMap(log.read({ after: known.end, limit: batch, order: "asc" }), (page): Effect.Effect<void> => {
           // The database lost its last events.
           if (page.position < known.end) return readEnd
           append(page, known)

@@ -5,6 +5,7 @@ import { create, end, having, page } from "../../support/changes/Feed.ts"
 import { eventually } from "../../support/Until.ts"
 import { expectError, problemsOf, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
 import * as TestServer from "../../support/TestServer.ts"
+import { waitsForLargePages } from "../../support/Turns.ts"
 
 const location = Effect.suspend(() => create("locations", { name: "Branch", identifier: unique("l") }))
 
@@ -233,6 +234,35 @@ layer(TestServer.layer(), { excludeTestServices: true })("the feed of events", (
         assert.deepStrictEqual(sizes, [2, 1, 1, 1], path)
       }
     })
+  )
+
+  it.effect(
+    "waits for its turn among large pages only if a page or its first event has more than 2 MiB of values",
+    () =>
+      Effect.gen(function* () {
+        const { pooled } = yield* Sql
+        const [parts, whole] = [yield* logged, yield* logged]
+        const grow = (uuid: string, kibibytes: number) =>
+          Effect.andThen(
+            pooled`update locations set other = jsonb_build_object('extraDna1', repeat('a', ${kibibytes * 1024}::int))
+            where uuid = ${uuid}`,
+            eventually("the log is sealed", pooled`select 1 from pending_changes`, (rows) => rows.length === 0)
+          )
+        const begin = yield* end
+        for (const kibibytes of [700, 500, 700]) yield* grow(parts, kibibytes)
+        yield* grow(whole, 2200)
+        const waits = (path: string, millis?: number) => waitsForLargePages(page(path), millis)
+        for (const path of [`/v1/locations/${parts}/history?order=asc`, `/v1/events?record=${parts}`]) {
+          assert.isFalse(yield* waits(`${path}&limit=3`, 20_000), path)
+          assert.isTrue(yield* waits(path), path)
+          assert.lengthOf((yield* page(path)).data, 4, path)
+        }
+        const ofWhole = `/v1/events?record=${whole}&after=${begin}`
+        for (const path of [`/v1/locations/${whole}/history?limit=1`, ofWhole, `${ofWhole}&wait=1`]) {
+          assert.isTrue(yield* waits(path), path)
+          assert.lengthOf((yield* page(path)).data, 1, path)
+        }
+      })
   )
 
   it.effect("rejects a cursor of events that were pruned with 410, and names the oldest that is valid", () =>
