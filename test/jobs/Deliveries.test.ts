@@ -4,11 +4,15 @@ import type { Event } from "../../src/domain/changes/Event.ts"
 import { WebhookId } from "../../src/domain/changes/Webhook.ts"
 import * as Deliveries from "../../src/jobs/Deliveries.ts"
 import { encodedOf } from "../../src/domain/schema/Encoded.ts"
+import type { StoredEvent } from "../../src/repositories/changes/EventLog.ts"
 import { DeliveryQueue, type Outcome, type Taken } from "../../src/repositories/webhooks/DeliveryQueue.ts"
 import { Events } from "../../src/services/changes/Events.ts"
 import { Deliverer } from "../../src/services/webhooks/Deliverer.ts"
 import { Egress, EgressError } from "../../src/services/webhooks/Egress.ts"
 import { Sender } from "../../src/services/webhooks/Sender.ts"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+import { eventually } from "../support/Until.ts"
 
 const webhook = WebhookId.make("0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30")
 const waiting = (id: number): Taken => ({
@@ -19,6 +23,25 @@ const waiting = (id: number): Taken => ({
   attempts: 0,
   event: null
 })
+
+const event: StoredEvent = {
+  position: 1,
+  id: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e31",
+  type: "location",
+  action: "updated",
+  uuid: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e32",
+  occurredAt: "2026-01-01T00:00:00.000Z",
+  actor: { type: "system" },
+  actorName: null,
+  label: null,
+  before: null,
+  after: null,
+  links: null,
+  bytes: 0
+}
+
+setFlagsFromString("--expose-gc")
+const collectGarbage = runInNewContext("gc") as () => void
 
 describe("the job of deliveries", () => {
   it.live("delivers what waits while nothing can be added to the queue, and logs why", () =>
@@ -76,21 +99,6 @@ describe("the job of deliveries", () => {
         monotonicTimeNanos: system.monotonicTimeNanos,
         sleep: (duration) => system.sleep(duration)
       }
-      const event = {
-        position: 1,
-        id: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e31",
-        type: "location" as const,
-        action: "updated" as const,
-        uuid: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e32",
-        occurredAt: "2026-01-01T00:00:00.000Z",
-        actor: { type: "system" as const },
-        actorName: null,
-        label: null,
-        before: null,
-        after: null,
-        links: null,
-        bytes: 0
-      }
       const queue = Layer.mock(DeliveryQueue, {
         hasWebhooks: Effect.succeed(true),
         fill: Effect.void,
@@ -120,6 +128,48 @@ describe("the job of deliveries", () => {
         assert.isTrue(Number.isInteger(millis))
         for (const time of [age, millis]) assert.isTrue(time >= 0 && time < 60_000, String(time))
       }).pipe(Effect.scoped, Effect.provideService(Clock.Clock, clock))
+    })
+  )
+
+  it.live("has the values of an event in memory until its text is made, and not until the receiver answers", () =>
+    Effect.gen(function* () {
+      const values: Array<WeakRef<object>> = []
+      let isSending = false
+      const queue = Layer.mock(DeliveryQueue, {
+        hasWebhooks: Effect.succeed(true),
+        fill: Effect.void,
+        take: Effect.sync(() => {
+          if (values.length > 0) return []
+          const after = { name: "Branch" }
+          values.push(new WeakRef(after))
+          return [{ ...waiting(1), event: { ...event, after } }]
+        }),
+        finish: () => Effect.void,
+        release: () => Effect.void,
+        backlog: Effect.succeed({ due: 0, oldestSeconds: 0 }),
+        prune: Effect.void
+      })
+      const sender = Layer.mock(Sender, {
+        headers: {},
+        send: () =>
+          Effect.suspend(() => {
+            isSending = true
+            return Effect.never
+          })
+      })
+      const events = Layer.mock(Events, { encode: () => encodedOf<Event>({}) })
+      const job = Deliveries.layer.pipe(Layer.provide(Deliverer.layer), Layer.provide([queue, sender, events]))
+      yield* Effect.gen(function* () {
+        yield* Layer.build(job)
+        yield* eventually(
+          "the values are collected",
+          Effect.sync(() => {
+            collectGarbage()
+            return isSending && values[0]?.deref() === undefined
+          }),
+          (isCollected) => isCollected
+        )
+      }).pipe(Effect.scoped)
     })
   )
 })

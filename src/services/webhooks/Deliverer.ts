@@ -1,5 +1,6 @@
-import { Clock, Context, Effect, Layer, Random } from "effect"
+import { Clock, Context, Effect, Layer, Random, Result } from "effect"
 import { recordTypes, type RecordType } from "../../domain/changes/RecordType.ts"
+import type { StoredEvent } from "../../repositories/changes/EventLog.ts"
 import type { Outcome, Taken } from "../../repositories/webhooks/DeliveryQueue.ts"
 import { Events } from "../changes/Events.ts"
 import { isSuccess, Sender } from "./Sender.ts"
@@ -28,6 +29,15 @@ export interface Attempt extends Omit<Outcome, "age"> {
   readonly began: number
 }
 
+/** What is sent of an event. */
+interface Message {
+  readonly eventId: string
+  readonly eventType: string
+  readonly body: string
+}
+
+const namesOf = ({ action, id, type }: StoredEvent) => ({ eventId: id, eventType: `${type}.${action}` })
+
 /** Sends events to webhooks. */
 export class Deliverer extends Context.Service<Deliverer, { deliver(taken: Taken): Effect.Effect<Attempt> }>()(
   "waypost/services/webhooks/Deliverer"
@@ -38,15 +48,16 @@ export class Deliverer extends Context.Service<Deliverer, { deliver(taken: Taken
       const events = yield* Events
       const sender = yield* Sender
 
-      const attempt = Effect.fn("Deliverer.deliver")(function* ({ attempts, event, id, secrets, url, webhook }: Taken) {
+      const attempt = Effect.fn("Deliverer.deliver")(function* (
+        { attempts, id, secrets, url, webhook }: Omit<Taken, "event">,
+        message: Message | undefined
+      ) {
         const began = performance.now()
         const made = { id, webhook, url, attempt: attempts + 1, began }
-        const data = event === null ? undefined : events.encode(event, visible)
-        if (event === null || data === undefined) return { ...made, state: "givenUp" as const, millis: 0, retry: 0 }
-        const type = `${event.type}.${event.action}`
-        const body = `{"type":"${type}","timestamp":"${event.occurredAt}","data":${data}}`
+        if (message === undefined) return { ...made, state: "givenUp" as const, millis: 0, retry: 0 }
+        const { body, ...event } = message
         const headers = headersOf(
-          { id: event.id, seconds: Math.floor((yield* Clock.currentTimeMillis) / 1000), body },
+          { id: event.eventId, seconds: Math.floor((yield* Clock.currentTimeMillis) / 1000), body },
           secrets
         )
         const { answer: _, ...sent } = yield* sender.send({ url, headers, body })
@@ -54,18 +65,32 @@ export class Deliverer extends Context.Service<Deliverer, { deliver(taken: Taken
         return {
           ...made,
           ...sent,
-          eventId: event.id,
-          eventType: type,
+          ...event,
           ...(isDelivered ? { state: "delivered" as const, retry: 0 } : yield* failed(attempts))
         }
       })
 
-      /** An event that cannot be sent does not hold up the others of its record for ever. */
-      const deliver = (taken: Taken) =>
-        Effect.catchDefect(attempt(taken), (defect) =>
+      /** The text is made before the attempt, which lasts: values can have 16 MiB, and the text has little more than 1 MiB. */
+      const messageOf = (event: StoredEvent | null) =>
+        Result.try((): Message | undefined => {
+          const data = event === null ? undefined : events.encode(event, visible)
+          if (event === null || data === undefined) return undefined
+          const names = namesOf(event)
+          return { ...names, body: `{"type":"${names.eventType}","timestamp":"${event.occurredAt}","data":${data}}` }
+        })
+
+      /**
+       * An event that cannot be sent does not hold up the others of its record for ever. No function in here uses the event, which
+       * would keep it in memory until the attempt has ended.
+       */
+      const deliver = ({ event, ...taken }: Taken) => {
+        const names = event === null ? {} : namesOf(event)
+        const message = messageOf(event)
+        const made = Result.isFailure(message) ? Effect.die(message.failure) : attempt(taken, message.success)
+        return Effect.catchDefect(made, (defect) =>
           Effect.gen(function* () {
             yield* Effect.logError("Could not deliver an event to a webhook", defect)
-            const { attempts, event, id, url, webhook } = taken
+            const { attempts, id, url, webhook } = taken
             return {
               id,
               webhook,
@@ -73,12 +98,13 @@ export class Deliverer extends Context.Service<Deliverer, { deliver(taken: Taken
               attempt: attempts + 1,
               began: performance.now(),
               millis: 0,
-              ...(event === null ? {} : { eventId: event.id, eventType: `${event.type}.${event.action}` }),
+              ...names,
               error: "The service could not send the event",
               ...(yield* failed(attempts))
             }
           })
         )
+      }
       return Deliverer.of({ deliver })
     })
   )

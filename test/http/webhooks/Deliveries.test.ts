@@ -311,6 +311,45 @@ layer(TestServer.layer(), { excludeTestServices: true })("Deliveries", (it) => {
     })
   )
 
+  it.effect(
+    "all webhooks together take 8 MiB and one event more at once: first those with little, and what waited for long",
+    () =>
+      Effect.gen(function* () {
+        const { pooled } = yield* Sql
+        const mebibyte = 1024 ** 2
+        const created = yield* create()
+        yield* pooled`select waypost_seal_all()`
+        const hooks = (count: number, events: number, bytes: number, seconds = 0) => pooled`
+        with hooks as (
+          insert into webhooks (uuid, url, types)
+            select gen_random_uuid(), 'http://127.0.0.1:1', '{location.created}' from generate_series(1, ${count}::int)
+            returning uuid
+        ) insert into webhook_queue (webhook_uuid, position, record_uuid, bytes, is_head, due_at)
+          select h.uuid, e.position, gen_random_uuid(), ${bytes}::int, true, now() - make_interval(secs => ${seconds}::int)
+            from hooks h, events e, generate_series(1, ${events}::int) where e.record_uuid = ${created}`
+        const taken = Effect.map(
+          pooled<{ readonly bytes: number }>`select bytes from waypost_take_deliveries('1 minute') order by bytes`,
+          (rows) => rows.map(({ bytes }) => bytes)
+        )
+        const large = (count: number) => Array.from({ length: count }, () => 3 * mebibyte)
+        // Nothing else sees these webhooks.
+        const ended = yield* Effect.flip(
+          pooled.withTransaction(
+            Effect.gen(function* () {
+              yield* hooks(10, 1, 3 * mebibyte)
+              yield* hooks(1, 5, 100)
+              assert.deepStrictEqual(yield* taken, [100, 100, 100, 100, 100, ...large(3)])
+              yield* hooks(1, 1, 16 * mebibyte, 60)
+              assert.deepStrictEqual(yield* taken, [16 * mebibyte])
+              for (const count of [3, 3, 1, 0]) assert.deepStrictEqual(yield* taken, large(count))
+              return yield* Effect.fail("The webhooks are rolled back")
+            })
+          )
+        )
+        assert.strictEqual(ended, "The webhooks are rolled back")
+      })
+  )
+
   it.effect("after its first missed events were pruned, a webhook is sent the rest behind `resumeCursor`", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
