@@ -22,6 +22,7 @@ import * as History from "./changes/History.ts"
 import * as Restore from "./changes/Restore.ts"
 import { userRead } from "./Included.ts"
 import * as Envelope from "./Envelope.ts"
+import { limits, ofManyRecords } from "./Limits.ts"
 import { flag } from "./ListQuery.ts"
 import * as Records from "./Records.ts"
 import * as Relations from "./Relations.ts"
@@ -89,7 +90,8 @@ export class UsersApi extends HttpApiGroup.make("users")
         "delete:users",
         "Delete a user",
         "Removes the user and its memberships; the username and the e-mail address can be used again at once. With `erase=true`, which also needs `delete:events`, the values of its events are removed as well."
-      )
+      ),
+      limits(ofManyRecords)
     ),
     HttpApiEndpoint.post("erase", "/:uuid/erase", {
       params: uuid,
@@ -100,7 +102,8 @@ export class UsersApi extends HttpApiGroup.make("users")
       describe(
         "Erase a deleted user",
         "Removes the values of the events of a user that was deleted: its names, addresses and other members. What remains is that there were events. The erasure is an event itself, `user.erased`. Backups made before still have the values."
-      )
+      ),
+      limits(ofManyRecords)
     ),
     HttpApiEndpoint.post("recordLogin", "/:uuid/logins", {
       params: uuid,

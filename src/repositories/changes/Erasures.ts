@@ -1,14 +1,15 @@
 import { Effect, String as Str } from "effect"
 import type { SqlClient } from "effect/sql"
+import { withLongTimeout } from "../../sql/connections/ManyRecords.ts"
 
 /**
  * Removes the values of all events of a deleted user, in the transaction that deletes it or later, and notes that in the
  * log. The answers that are kept for repeated requests and the plans that name the user, in any case, are removed as well:
- * an answer has the uuid of what was written, a name that is taken, or the keys of a plan that is outdated. Returns how many events the
- * user has.
+ * an answer has the uuid of what was written, a name that is taken, or the keys of a plan that is outdated. They have any number of
+ * bytes, and all are read. Returns how many events the user has.
  */
 export const eraseUser = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, uuid: string) {
-  yield* sql`
+  const removed = sql`
     with names as materialized (
       select array_agg(distinct lower(value)) as known,
         array_agg(distinct to_json(lower(value))::text) as encoded from (
@@ -31,6 +32,7 @@ export const eraseUser = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, 
       union all
       select r.plan from names, plan_rows r, jsonb_array_elements(r.issues) issue, unnest(known) name
         where r.kind = 'refused' and position('"' || name || '"' in lower(issue->>'message')) > 0)`
+  yield* withLongTimeout(sql, removed)
   const [row] = yield* sql<{ readonly events: number }>`select waypost_erase('user', ${uuid}::uuid) as events`
   return row!.events
 })

@@ -136,6 +136,27 @@ layer(TestServer.layer(), { excludeTestServices: true })("erasure", (it) => {
     })
   )
 
+  it.effect("an erasure has more time than other statements and requests, because all kept answers are read", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const [deleted, existing] = [yield* person(), yield* person()]
+      yield* send("DELETE", `/v1/users/${deleted}`)
+      // One erasure follows the other, so that the second is answered after 22 s.
+      yield* pooled.unsafe(`create function wait() returns trigger language plpgsql as
+        $$ begin perform pg_sleep(11); return null; end $$`)
+      yield* pooled`create trigger wait after delete on idempotent_answers for each statement execute function wait()`
+      const answers = yield* Effect.all(
+        [send("POST", `/v1/users/${deleted}/erase`), send("DELETE", `/v1/users/${existing}?erase=true`)],
+        { concurrency: 2 }
+      ).pipe(Effect.ensuring(Effect.orDie(pooled.unsafe("drop function wait() cascade"))))
+      assert.deepStrictEqual(
+        answers.map(({ status }) => status),
+        [200, 200]
+      )
+      assert.notInclude(yield* wholeLog, name)
+    })
+  )
+
   it.effect("erasing needs delete:events too; without it nothing is deleted", () =>
     Effect.gen(function* () {
       const { key: create } = yield* TestServer.TestServer
