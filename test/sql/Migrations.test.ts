@@ -333,6 +333,25 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
       }).pipe(Effect.scoped)
   )
 
+  it.effect("the bytes of meta tags that exist count in their limit", () =>
+    Effect.gen(function* () {
+      const counted = yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`
+          insert into meta_tag_definitions
+              (uuid, key, translations, type, required, filterable, searchable, editable, options, position)
+            select gen_random_uuid(), 'tag' || n, '[]', 'select', false, false, false, true,
+              jsonb_build_array(jsonb_build_object('key', repeat('a', 1000))), 0 from generate_series(1, 3) n`
+        yield* migrateTo(70)
+        yield* sql`delete from meta_tag_definitions where key = 'tag3'`
+        return yield* sql`
+          select sum(delta)::int as bytes from row_counts where relation = 'meta_tag_definitions.bytes'`
+      }).pipe(Effect.provide(PgClient.layer({ ...(yield* migratedTo(69)), maxConnections: 1 })))
+      const columns = `[[], null, null, null, [{"key": "${"a".repeat(1000)}"}]]`
+      assert.deepStrictEqual(counted, [{ bytes: 2 * (1024 + columns.length) }])
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("every constraint that the repositories map to an error exists", () =>
     Effect.gen(function* () {
       const { constraints, indexes } = yield* schemaOf(yield* Database)

@@ -34,7 +34,7 @@ export class MetaTagsApi extends HttpApiGroup.make("metaTags")
       operation(
         "create:meta-tags",
         "Create a meta tag",
-        "`key` and `type` are required and cannot change. A new required meta tag does not affect existing assets."
+        "`key` and `type` are required and cannot change. A new required meta tag does not affect existing assets. All meta tags together have at most 16 MiB: their texts, rules and options, and 1 KiB for each."
       )
     ),
     HttpApiEndpoint.post(

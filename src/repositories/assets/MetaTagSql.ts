@@ -71,8 +71,16 @@ export const definitionsSql = (categories: ReadonlyArray<string>): Fragment => s
     array(select t.key from meta_tag_definitions t where ${applies}) as applicable
   from current`
 
-/** All definitions for the validation of values: a row each, because together they may exceed the size of a message. */
-export const validatedSql = sql`select ${json} as json from meta_tag_definitions t order by t.position, t.key`
+const edited = sql`extract(epoch from t.edited_at)::text`
+
+/**
+ * All definitions for the validation of values: a row each, because together they may exceed the size of a message. Of those that are
+ * known as they were last edited, the JSON is null.
+ */
+export const validatedSql = (known: Readonly<Record<string, string>>): Fragment => sql`
+  select t.uuid, ${edited} as edited,
+    case when ${JSON.stringify(known)}::jsonb->>t.uuid::text is distinct from ${edited} then ${json} end as json
+  from meta_tag_definitions t order by t.position, t.key`
 
 /** The options of the definition, of those given, that some asset has. */
 export const usedOptionsSql = (definition: string, options: ReadonlyArray<string>): Fragment => sql`

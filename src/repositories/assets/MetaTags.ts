@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Ref, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { InvalidAssetCategoriesError } from "../../domain/assets/AssetCategory.ts"
 import type { Encoded } from "../../domain/schema/Encoded.ts"
@@ -11,21 +11,12 @@ import {
   type PartialMetaTagDefinition
 } from "../../domain/assets/metaTags/MetaTag.ts"
 import { empty, type Draft, removedOptions, applyPatch } from "../../domain/assets/metaTags/MetaTagRules.ts"
-import type { Definition } from "../../domain/assets/metaTags/MetaTagValue.ts"
 import { defaults } from "../../domain/query/Pagination.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { checkLocales } from "../../domain/schema/Translations.ts"
 import { AssetCategories } from "./AssetCategories.ts"
-import {
-  allSql,
-  bindSql,
-  computed,
-  definitionsSql,
-  lockDefinitionsSql,
-  lockValuesSql,
-  usedOptionsSql,
-  validatedSql
-} from "./MetaTagSql.ts"
+import * as CurrentDefinitions from "./CurrentDefinitions.ts"
+import { allSql, bindSql, computed, lockDefinitionsSql, lockValuesSql, usedOptionsSql } from "./MetaTagSql.ts"
 import { leave } from "../../sql/batch/Batch.ts"
 import type { Batch } from "../../sql/batch/BatchTypes.ts"
 import { maxBytes } from "../../sql/lists/ListSql.ts"
@@ -37,18 +28,6 @@ import { transaction } from "../../sql/Transactions.ts"
 import { traced } from "../../sql/Traced.ts"
 
 type Rejected = InvalidAssetCategoriesError | InvalidLocaleError | InvalidRequestError
-
-/** The definitions that validate the values of an asset. */
-export interface Definitions {
-  readonly definitions: ReadonlyArray<Definition>
-  /** The keys of those that apply to the asset. */
-  readonly applicable: ReadonlySet<string>
-}
-
-/** The definitions as last read; current while the version is the same. */
-interface Known extends Pick<Definitions, "definitions"> {
-  readonly version: string
-}
 
 /** The definitions of meta tags, in PostgreSQL. With a definition, the values that assets have of it are deleted. */
 export class MetaTags extends Context.Service<
@@ -68,12 +47,12 @@ export class MetaTags extends Context.Service<
       readonly locale?: string | undefined
     }): Effect.Effect<Encoded<ReadonlyArray<MetaTagDefinition>>>
     /** For an asset in these categories. */
-    current(categories: ReadonlyArray<string>): Effect.Effect<Definitions>
+    current(categories: ReadonlyArray<string>): Effect.Effect<CurrentDefinitions.Definitions>
     /**
      * As `current`, but no definition changes before the transaction of the caller ends. That transaction gives its connection back
      * when it does not get the lock in time.
      */
-    definitions(categories: ReadonlyArray<string>): Effect.Effect<Definitions>
+    definitions(categories: ReadonlyArray<string>): Effect.Effect<CurrentDefinitions.Definitions>
   }
 >()("waypost/repositories/assets/MetaTags") {
   static readonly layer = Layer.effect(
@@ -105,21 +84,7 @@ export class MetaTags extends Context.Service<
         return json ?? (yield* Effect.die(tooMuch))
       })
 
-      const known = yield* Ref.make<Known>({ version: "", definitions: [] })
-
-      const current = Effect.fnUntraced(function* (categories: ReadonlyArray<string>) {
-        const last = yield* Ref.get(known)
-        type Row = { readonly version: string; readonly applicable: ReadonlyArray<string> }
-        const [row] = yield* pooled<Row>`${definitionsSql(categories)}`
-        const { applicable, version } = row!
-        const read = Effect.map(pooled<{ readonly json: string }>`${validatedSql}`, (rows) => ({
-          version,
-          definitions: rows.map(({ json }): Definition => JSON.parse(json))
-        }))
-        const latest = version === last.version ? last : yield* read
-        yield* Ref.set(known, latest)
-        return { definitions: latest.definitions, applicable: new Set(applicable) }
-      }, Effect.orDie)
+      const current = CurrentDefinitions.make(pooled)
 
       const definitions = (categories: ReadonlyArray<string>) =>
         Effect.andThen(Effect.orDie(pooled`${lockValuesSql}`), current(categories))
@@ -169,7 +134,7 @@ export class MetaTags extends Context.Service<
             yield* bind(written.uuid, wanted)
             return written
           })
-          return yield* transaction(pooled, write)
+          return yield* transaction(pooled, write, { waitsForLocks: true })
         }),
         update: Effect.fnUntraced(function* (uuid, patch, precondition) {
           yield* records.checkPrecondition(uuid, precondition)
@@ -198,7 +163,13 @@ export class MetaTags extends Context.Service<
 /** The errors of the constraints of definitions. */
 export const constraintErrors = byConstraint({
   meta_tag_definitions_key_key: () =>
-    InvalidRequestError.inBody("key", "notUnique", "Another meta tag already has this key")
+    InvalidRequestError.inBody("key", "notUnique", "Another meta tag already has this key"),
+  meta_tag_definitions_bytes: () =>
+    InvalidRequestError.inBody(
+      "options",
+      "tooMuch",
+      "All meta tags together have at most 16 MiB; leave out options that no asset has, or delete meta tags that are not used"
+    )
 })
 
 const tooMuch = InvalidRequestError.of([

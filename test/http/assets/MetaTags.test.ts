@@ -1,7 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { Sql } from "../../../src/sql/Sql.ts"
 import * as TestServer from "../../support/TestServer.ts"
-import { expectError, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
+import { expectError, problemsOf, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 const post = (fields: Fields = {}) =>
@@ -145,6 +146,57 @@ layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true 
       assert.deepStrictEqual(after, { ...before, categories: ["only-a", "only-b"], editedAt: after.editedAt })
       assert.isTrue(after.editedAt > before.editedAt)
     })
+  )
+
+  it.effect(
+    "all meta tags together have at most 16 MiB: more is an error, and those above it are read and made smaller",
+    () =>
+      Effect.gen(function* () {
+        const { pooled } = yield* Sql
+        const options = (count: number) => ({
+          options: Array.from({ length: count }, (_, index) => ({
+            key: `o${index}`,
+            translations: [{ locale: "en", label: "a".repeat(100) }]
+          }))
+        })
+        const most = { type: "select", ...options(500) }
+        const some = { type: "select", ...options(200) }
+        const tooMuch = [400, "InvalidRequestError", "options tooMuch"]
+        const filling = yield* create()
+        const uuid = yield* create({ type: "select" })
+        yield* pooled`
+        update meta_tag_definitions set translations = jsonb_build_array(jsonb_build_object('locale', 'en', 'name',
+            repeat('a', (16777216 - 80000 - (select sum(delta) from row_counts where relation = 'meta_tag_definitions.bytes'))::int)))
+          where uuid = ${filling}`
+        assert.deepStrictEqual(problemsOf(yield* post(most)), tooMuch)
+        assert.deepStrictEqual(problemsOf(yield* patch(uuid, options(500))), tooMuch)
+        const operation = { op: "create", data: { key: "bulk", ...most } }
+        const bulk = yield* send("POST", "/v1/meta-tags/bulk", { body: { operations: [operation] } })
+        assert.deepStrictEqual(bulk.body.counts, { 400: 1 }, bulk.text)
+        const both = yield* Effect.all([post(some), post(some)], { concurrency: 2 })
+        assert.sameMembers(
+          both.map(({ status }) => status),
+          [201, 400]
+        )
+        // As many as the version before may have left.
+        const add = (bytes: number) =>
+          pooled`insert into row_counts (relation, delta) values ('meta_tag_definitions.bytes', ${bytes}::bigint)`
+        yield* patch(uuid, options(3))
+        yield* add(16 * 1024 ** 2)
+        assert.lengthOf((yield* read(uuid)).options, 3)
+        for (const change of [{ required: true }, options(3), options(2)]) {
+          assert.strictEqual((yield* patch(uuid, change)).status, 200)
+        }
+        assert.deepStrictEqual(problemsOf(yield* patch(uuid, options(3))), tooMuch)
+        assert.deepStrictEqual(problemsOf(yield* post()), tooMuch)
+        yield* add(-16 * 1024 ** 2)
+        yield* send("DELETE", `/v1/meta-tags/${filling}`)
+        assert.strictEqual((yield* post(most)).status, 201)
+        const [sums] = yield* pooled`
+        select (select sum(delta) from row_counts where relation = 'meta_tag_definitions.bytes')
+          = (select sum(waypost_meta_tag_bytes(d)) from meta_tag_definitions d) as "areEqual"`
+        assert.deepStrictEqual(sums, { areEqual: true })
+      })
   )
 
   it.effect("a deleted meta tag is a 404 and its key is free", () =>

@@ -9,6 +9,7 @@ import {
   PartialMetaTagDefinition
 } from "../../../src/domain/assets/metaTags/MetaTag.ts"
 import { AssetCategories } from "../../../src/repositories/assets/AssetCategories.ts"
+import * as CurrentDefinitions from "../../../src/repositories/assets/CurrentDefinitions.ts"
 import { MetaTags } from "../../../src/repositories/assets/MetaTags.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import * as Postgres from "../../support/Postgres.ts"
@@ -237,6 +238,49 @@ layer(services, { excludeTestServices: true })("repository of meta tags", (it) =
       const first = yield* tags.definitions([])
       assert.lengthOf(first.definitions.find(({ key }) => key === "large")?.options ?? [], 5000)
       assert.strictEqual((yield* tags.definitions([])).definitions, first.definitions)
+    })
+  )
+
+  it.effect("asset writers that find another version at once read all definitions once or twice, as they are now", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      let statements = 0
+      const counting = new Proxy(pooled, {
+        apply: (target, self, parts: ReadonlyArray<unknown>) => {
+          statements++
+          return Reflect.apply(target, self, parts)
+        }
+      })
+      const current = CurrentDefinitions.make(counting)
+      const writers = 20
+      for (const key of ["shared", "sharedLater"]) {
+        yield* create({ key })
+        statements = 0
+        const found = yield* Effect.all(
+          Array.from({ length: writers }, () => current([])),
+          { concurrency: "unbounded" }
+        )
+        assert.include([1, 2], statements - writers)
+        for (const { applicable, definitions } of found) {
+          assert.isTrue(applicable.has(key) && definitions.some((definition) => definition.key === key))
+        }
+      }
+    })
+  )
+
+  it.effect("a change of one definition reads that one again", () =>
+    Effect.gen(function* () {
+      const tags = yield* MetaTags
+      const uuid = yield* create({ key: "edited" })
+      yield* create({ key: "unedited" })
+      const found = Effect.map(tags.definitions([]), (known) =>
+        ["edited", "unedited"].map((key) => known.definitions.find((definition) => definition.key === key)!)
+      )
+      const [, before] = yield* found
+      yield* patch(uuid, { required: true })
+      const [edited, after] = yield* found
+      assert.isTrue(edited!.required)
+      assert.strictEqual(after, before)
     })
   )
 })
