@@ -56,10 +56,10 @@ export class Deltas extends Context.Service<Deltas, { page(request: DeltaRequest
         const { place, type, visible } = request
         const { json, table } = records[type]
         const parts = { ...request, table, json: json(visible) }
-        const read = (maxBytes: number) =>
-          search((client) => client<Row>`${pageSql({ ...parts, maxBytes })}`.unprepared)
-        // Only a page that has more bytes takes its turn among the large ones.
-        const [small] = yield* read(maxSmallBytes)
+        const read = (maxBytes: number, maxFirstBytes?: number) =>
+          search((client) => client<Row>`${pageSql({ ...parts, maxBytes, maxFirstBytes })}`.unprepared)
+        // Only a page that has more bytes, if only in its first record, takes its turn among the large ones.
+        const [small] = yield* read(maxSmallBytes, maxSmallBytes)
         const [row] = small!.isFull ? yield* largePages(read(maxPageBytes)) : [small]
         const { cut, data, head, horizon, last, position, pruned, stop } = row!
         const isWhole = place?.isWhole ?? true
@@ -95,7 +95,7 @@ const span = 5000
 /** Bytes of records in one page; its first record may have more. */
 const maxPageBytes = 8 * 1024 * 1024
 
-/** The same for a page that does not wait for its turn. */
+/** The same for a page that does not wait for its turn, whose first record has no more either. */
 const maxSmallBytes = 2 * 1024 * 1024
 
 const nil = "00000000-0000-0000-0000-000000000000"
@@ -113,6 +113,7 @@ const pageSql = ({
   json,
   limit,
   maxBytes,
+  maxFirstBytes = null,
   place,
   table,
   type,
@@ -121,6 +122,8 @@ const pageSql = ({
   readonly table: string
   readonly json: Fragment
   readonly maxBytes: number
+  /** Any number unless given. */
+  readonly maxFirstBytes?: number | null | undefined
 }): Fragment => {
   const { isWhole, last = nil, position, stop } = place ?? { isWhole: true, position: undefined }
   const wanted = { last, limit: limit + 1, visible }
@@ -148,7 +151,8 @@ const pageSql = ({
         offset 0
       ) r where p.place < least(cardinality(l.uuids), ${limit}::int) and p.bytes < ${maxBytes}::bigint
     ), taken as materialized (
-      select * from page where place = 1 or (place > 1 and bytes <= ${maxBytes}::bigint)
+      select * from page where (place > 0 and bytes <= ${maxBytes}::bigint)
+        or (place = 1 and bytes <= coalesce(${maxFirstBytes}::bigint, bytes))
     ) select '[' || coalesce((select string_agg(item, ',' order by place) from taken), '') || ']' as data,
       (select count(*) from taken) < cardinality(uuids) as cut,
       (select count(*) from taken) < least(cardinality(uuids), ${limit}::int) as "isFull",

@@ -154,6 +154,19 @@ layer(TestServer.layer(), { excludeTestServices: true })("The delta of a resourc
       assert.isTrue(yield* waitsForLargePages(page("products", cursor)))
       const { data, more } = yield* page("products", cursor)
       assert.deepStrictEqual([data.length, more], [15, false])
+      const { pooled } = yield* Sql
+      const begin = yield* end("meta-tags")
+      const tag = yield* create("meta-tags", { key: "large", type: "select" })
+      // Labels in five locales make 3 MiB, more than one request can send.
+      yield* pooled`
+        update meta_tag_definitions set options = (
+          select jsonb_agg(jsonb_build_object('uuid', gen_random_uuid(), 'key', 'o' || n, 'position', n, 'active', true, 'translations', (
+              select jsonb_agg(jsonb_build_object('locale', locale, 'label', repeat('a', 100)))
+                from unnest('{nl,en,de,fr,es}'::text[]) locale)))
+            from generate_series(1, 5000) n) where uuid = ${tag}`
+      yield* sealAll
+      assert.isTrue(yield* waitsForLargePages(page("meta-tags", begin)))
+      assert.lengthOf((yield* page("meta-tags", begin)).data, 1)
     })
   )
 
