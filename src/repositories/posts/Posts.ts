@@ -110,9 +110,15 @@ export class Posts extends Context.Service<
         return yield* records.listWithin(scope, request, { ...seen(yield* located(view)), source })
       })
 
-      /** The title in the default language, else the first. */
-      const titleOf = ({ translations }: PostCreate) =>
-        (translations.find(({ locale }) => locale.split("-")[0] === locales.defaultLanguage) ?? translations[0])?.title
+      /** The title in the default locale, else in its language, else the first. */
+      const titleOf = ({ translations }: PostCreate) => {
+        const { defaultLanguage, defaultLocale } = locales
+        const titled =
+          translations.find(({ locale }) => locale === defaultLocale) ??
+          translations.find(({ locale }) => locale.split("-")[0] === defaultLanguage) ??
+          translations[0]
+        return titled?.title
+      }
 
       const freeSlug = Effect.fnUntraced(function* (base: string, attempt: number) {
         const random = `${base}-${SecureRandom.uuidV7Unsafe().slice(-8)}`

@@ -50,6 +50,17 @@ layer(TestServer.layer({ LOCALES: "nl-NL,nl,nl-BE,en,en-GB,de,de-CH,fr" }), { ex
         })
     )
 
+    it.effect("the slug of a post is made of its title in the default locale, or else in its language", () =>
+      Effect.gen(function* () {
+        for (const [locales, slug] of [
+          [["de", "nl-BE", "nl-NL"], /^in-nl-nl/],
+          [["de", "nl-BE"], /^in-nl-be/],
+          [["de", "fr"], /^in-de/]
+        ] as const)
+          assert.match((yield* readPost(yield* createPost(titled(...locales)))).slug, slug)
+      })
+    )
+
     it.effect("an unknown or unsupported locale is reported before an unknown post", () =>
       Effect.gen(function* () {
         for (const locale of ["it", "xx-YY", "nonsense", "", "nl'--"]) {
