@@ -5,12 +5,13 @@ export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   // The time on the clocks of a zone, as before, but null for a zone that the server does not know. Servers differ in the names they
-  // know, also before and after an update. Before PostgreSQL 17 no block with an exception runs in a parallel worker.
+  // know, also before and after an update. Before PostgreSQL 17 no block with an exception runs while a plan has parallel workers, also
+  // in the process that leads them.
   const [server] = yield* sql<{ readonly version: number }>`
     select current_setting('server_version_num')::int as version`
   yield* sql.unsafe(`
     create or replace function waypost_local(instant timestamptz, zone text) returns timestamp
-    language plpgsql immutable strict parallel ${server!.version >= 170_000 ? "safe" : "restricted"} as $$
+    language plpgsql immutable strict parallel ${server!.version >= 170_000 ? "safe" : "unsafe"} as $$
     begin
       return timezone(case zone when 'CET' then 'Europe/Brussels' when 'MET' then 'Europe/Brussels' when 'EET' then 'Europe/Athens'
         when 'WET' then 'Europe/Lisbon' else zone end, instant);

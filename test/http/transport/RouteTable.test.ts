@@ -78,7 +78,8 @@ describe("the route table", () => {
         ["DELETE", "/v1/meta-tags/0198d9e4", { answerMillis: 120_000 }],
         ["PATCH", "/v1/groups/0198d9e4", {}],
         ["PUT", "/v1/groups/0198d9e4/users", {}],
-        ["DELETE", "/v1/users/0198d9e4", {}]
+        ["DELETE", "/v1/users/0198d9e4", { answerMillis: 120_000 }],
+        ["DELETE", "/v1/locations/0198d9e4", {}]
       ] as const) {
         assert.deepStrictEqual(
           yield* limitsIn(service, method, url),
