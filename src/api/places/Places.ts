@@ -9,7 +9,7 @@ import * as Records from "../Records.ts"
 
 const OpenAt = Schema.String.annotate({
   description:
-    "`now` or a UTC timestamp: only the locations that are open then, in their own time zones. Those that are temporarily or permanently closed, and those without hours, are left out.",
+    "`now` or a UTC timestamp: only the locations that are open then, in their own time zones. Those that are temporarily or permanently closed, have no hours, or have a time zone that the database does not know are left out.",
   examples: ["now", "2026-01-31T09:30:00.000Z"]
 }).check(
   Schema.makeFilter<string>((time) => time === "now" || isTimestamp(time), {

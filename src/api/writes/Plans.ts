@@ -109,7 +109,7 @@ export class PlansApi extends HttpApiGroup.make("plans")
         some("create"),
         describe(
           "Plan a collection from a file",
-          `Compares a file with the records of a resource by their business keys, and keeps what would change; nothing is written. The file has at most ${planLimits.fileBytes / 1024 ** 2} MiB, and a row ${planLimits.rowLength / 1024 ** 2} MiB. ${writing} Rows that name users, locations or groups also need the permission to update these, and rows that set a \`role\`, for a new user one other than \`ROLE_USER\`, \`update:user-roles\`, if the service guards roles. A key has at most ${planLimits.live} plans that are not applied.`
+          `Compares a file with the records of a resource by their business keys, and keeps what would change; nothing is written. The file has at most ${planLimits.fileBytes / 1024 ** 2} MiB, and a row ${planLimits.rowLength / 1024 ** 2} MiB. ${writing} Rows that name users, locations or groups also need the permission to update these. If the service guards roles, rows with a \`role\` also need \`update:user-roles\`, but not a row of a new user with \`ROLE_USER\`. A key has at most ${planLimits.live} plans that are not applied.`
         ),
         rejects("validate-only"),
         limits({
