@@ -6,7 +6,7 @@ import { text } from "../../domain/schema/Fields.ts"
 import { type PartialPost, Post, PostCreate, PostId } from "../../domain/posts/Post.ts"
 import { type Failure, hasIssue, patiently } from "../Failures.ts"
 import * as Names from "./Names.ts"
-import { enrich, names } from "./Relations.ts"
+import { enrich, names, optionalNames } from "./Relations.ts"
 import type { ListRequest, Resource } from "./Resource.ts"
 import { covers } from "../../domain/files/Rows.ts"
 
@@ -18,8 +18,6 @@ const record = Schema.Struct({
   author: Schema.optionalKey(Schema.String),
   audience: Schema.Struct({ ...Audience.fields, groups: names, locations: names })
 })
-
-const optionalNames = Schema.optionalKey(Schema.NullOr(names))
 
 const create = Schema.Struct({
   ...Struct.omit(PostCreate.fields, [...replaced, "slug"]),

@@ -14,6 +14,9 @@ export const names = Schema.Array(text(maxName))
   .check(Schema.isMaxLength(10_000))
   .pipe(Schema.decode(normalise<ReadonlyArray<string>>((sent) => [...new Set(sent)].toSorted())))
 
+/** Members in a file, which can leave them out; `null` is none. */
+export const optionalNames = Schema.optionalKey(Schema.NullOr(names))
+
 /** The names of the members of a relation, sorted. */
 const namesOf = <A>(list: WholeList.List<A>["list"], nameOf: (member: A) => string) =>
   WholeList.readAll({ list }).pipe(

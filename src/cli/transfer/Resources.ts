@@ -45,8 +45,8 @@ const users = resource({
   listed: User,
   create: Schema.Struct({
     ...UserCreate.fields,
-    locations: Schema.optionalKey(Relations.names),
-    groups: Schema.optionalKey(Relations.names)
+    locations: Relations.optionalNames,
+    groups: Relations.optionalNames
   }),
   key: "username",
   foldsKey: true,
@@ -67,8 +67,8 @@ export const groups = resource({
   listed: Group,
   create: Schema.Struct({
     ...GroupCreate.fields,
-    users: Schema.optionalKey(Relations.names),
-    locations: Schema.optionalKey(Relations.names)
+    users: Relations.optionalNames,
+    locations: Relations.optionalNames
   }),
   key: "name",
   foldsKey: true,

@@ -90,6 +90,32 @@ describe("imports in plans", () => {
     assert.deepStrictEqual(await membersOf("m.y", "locations"), ["M-1"])
   })
 
+  it("null is the empty list of the members of users and groups, which exist or not", async () => {
+    await counted("locations", [{ name: "One", identifier: "E-1" }])
+    await counted("groups", [{ name: "Held", locations: ["E-1"] }])
+    const member = (n: number) => ({
+      username: `z.${n}`,
+      email: `z.${n}@example.com`,
+      locations: ["E-1"],
+      groups: ["Held"]
+    })
+    await counted("users", [member(0), member(1)])
+    const users = [1, 2].map((n) => ({ ...member(n), locations: null, groups: null }))
+    const groups = ["Held", "New"].map((name) => ({ name, users: null, locations: null }))
+    for (const [resource, rows] of [
+      ["users", users],
+      ["groups", groups]
+    ] as const) {
+      assert.include((await counted(resource, rows)).out, "1 created, 1 updated")
+      assert.include((await counted(resource, rows)).out, "2 unchanged")
+    }
+    const [user] = await list("/v1/users?filter=username:equals:z.1")
+    for (const kind of ["locations", "groups"])
+      assert.deepStrictEqual(await list(`/v1/users/${String(user!["uuid"])}/${kind}`), [])
+    const [held] = await list("/v1/groups?filter=name:equals:Held")
+    assert.deepInclude(held, { userCount: 0, locationCount: 0 })
+  })
+
   it("while nearly all rows are new they are created in bulk, and a plan does what the others need", async () => {
     const row = (index: number) => ({ name: "Branch", identifier: `B-${index}` })
     await counted("locations", [row(4100), row(4200)])
