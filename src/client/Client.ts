@@ -1,5 +1,5 @@
 import { Context, Effect, identity, Layer, Option, Predicate, Redacted, Stream, Struct } from "effect"
-import { FetchHttpClient, HttpClient, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
+import { FetchHttpClient, HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { HttpApiClient, type HttpApiGroup, HttpApiMiddleware } from "effect/http-api"
 import { Api, type Groups } from "../api/Api.ts"
 import { Authorization } from "../api/Authorization.ts"
@@ -82,6 +82,15 @@ const obstacleOf = (request: HttpClientRequest.HttpClientRequest, url: URL) => {
     : new HttpClientError.EncodeError({ request, description: messages.key })
 }
 
+/** The response with bytes that have arrived: the body of the first one cannot be read again, for example as a stream. */
+const withBytes = (response: Answer, bytes: ArrayBuffer): Answer =>
+  Option.match(HttpClientResponse.toWeb(response), {
+    onNone: () => response,
+    onSome: (source) =>
+      // Some statuses permit no body, not even an empty one.
+      HttpClientResponse.fromWeb(response.request, new Response(bytes.byteLength === 0 ? null : bytes, source))
+  })
+
 /** A response whose JSON has arrived. The decoder reads it after the last attempt: too late to repeat a request that broke off. */
 const received = (response: Answer) =>
   response.headers["content-type"]?.startsWith("application/json") === true
@@ -92,7 +101,7 @@ const received = (response: Answer) =>
             const reason = new HttpClientError.TransportError({ request, cause, description })
             return new HttpClientError.HttpClientError({ reason })
           },
-          onSuccess: () => response
+          onSuccess: (bytes) => withBytes(response, bytes)
         })
       )
     : Effect.succeed(response)

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Redacted, Stream } from "effect"
+import { Cookies, HttpClientResponse } from "effect/http"
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Client, events, plan } from "../../src/client/Client.ts"
@@ -221,6 +222,28 @@ describe("typed client", () => {
       always.close()
       assert.strictEqual(error._tag === "HttpClientError" && error.reason._tag, "TransportError")
       assert.lengthOf(always.requests, 4)
+    })
+  )
+
+  it.live("the response of a request can be read in every way, with or without a body", () =>
+    Effect.gen(function* () {
+      const noBody = [204, ""] as const
+      const { close, layer } = yield* Effect.promise(() =>
+        serverWith([[200, written, { etag: '"1"', "set-cookie": "a=1" }], [200, written], [200, written], noBody])
+      )
+      const { locations } = yield* Effect.provide(Client, layer)
+      const request = locations.get({ params: { uuid }, query: { fields: ["name"] }, responseMode: "response-only" })
+      const text = JSON.stringify(written)
+      const streamed = yield* request
+      assert.strictEqual(yield* Stream.mkString(Stream.decodeText(streamed.stream)), text)
+      assert.strictEqual(streamed.headers["etag"], '"1"')
+      assert.deepStrictEqual(Cookies.toRecord(streamed.cookies), { a: "1" })
+      const web = Option.getOrThrow(HttpClientResponse.toWeb(yield* request))
+      assert.strictEqual(yield* Effect.promise(() => web.text()), text)
+      assert.deepStrictEqual(yield* (yield* request).json, written)
+      const empty = yield* request
+      assert.deepStrictEqual([empty.status, yield* empty.text], [204, ""])
+      close()
     })
   )
 
