@@ -1,5 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { closeSync, mkdtempSync, openSync, rmSync, truncateSync, writeFileSync, writeSync } from "node:fs"
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { openFile } from "../../src/client/node/LocalFile.ts"
@@ -491,6 +494,31 @@ describe("promise client", () => {
       ["UnreadableSourceError", "The file cannot be read, or has changed since it was opened"]
     )
     assert.lengthOf(served.requests, 1)
+  })
+
+  it("a file that changes while a part is sent is an UnreadableSourceError, and the part is not sent again", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "waypost-client-"))
+    using _ = { [Symbol.dispose]: () => rmSync(folder, { recursive: true }) }
+    const path = join(folder, "film.bin")
+    const size = 64 * 1024 ** 2
+    writeFileSync(path, "")
+    // It takes no space.
+    truncateSync(path, size)
+    let puts = 0
+    const storage = createServer((request) => {
+      puts++
+      request.once("data", () => truncateSync(path, size - 1))
+    }).listen(0, "127.0.0.1")
+    using _storage = { [Symbol.dispose]: () => storage.close() }
+    await once(storage, "listening")
+    const { port } = storage.address() as AddressInfo
+    const parts = [{ partNumber: 1, url: `http://127.0.0.1:${port}/part` }]
+    using served = await clientWith([
+      201,
+      { _tag: "Success", data: { uuid, numberOfParts: 1, partSize: size, parts, requiredHeaders: {} } }
+    ])
+    const { error } = await served.client.assets.upload(await openFile(path)).result()
+    assert.deepStrictEqual([error?._tag, puts, served.requests.length], ["UnreadableSourceError", 1, 1])
   })
 
   it("all records of a list are read, oldest first, and the next page only when it is needed", async () => {

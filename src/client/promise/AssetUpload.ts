@@ -2,7 +2,7 @@ import { Effect, Option } from "effect"
 import * as Multipart from "../Multipart.ts"
 import { type Call, type CallOptions, callSite, start } from "./Call.ts"
 import { type Fetch, send } from "./Http.ts"
-import { clientError, type WaypostError } from "./Errors.ts"
+import { clientError, unreadable, type WaypostError } from "./Errors.ts"
 import type { Operations } from "./Types.ts"
 
 /** Bytes to upload. A stream is read into memory first, because the service needs its size; a file is read as it is sent. */
@@ -57,9 +57,6 @@ const collect = async (source: AsyncIterable<Uint8Array>): Promise<Blob> => {
 const isIterable = (source: Exclude<Source, Blob>): source is AsyncIterable<Uint8Array> =>
   Symbol.asyncIterator in source && !(source instanceof ReadableStream)
 
-const unreadable = (message: string) => (cause: unknown) =>
-  clientError({ _tag: "UnreadableSourceError", message }, { cause })
-
 const bytesOf = (source: Source): Effect.Effect<Blob, WaypostError> =>
   source instanceof Blob
     ? Effect.succeed(source)
@@ -67,13 +64,6 @@ const bytesOf = (source: Source): Effect.Effect<Blob, WaypostError> =>
         try: () => (isIterable(source) ? collect(source) : new Response(source).blob()),
         catch: unreadable("The stream cannot be read")
       })
-
-/** Fails when a file is gone or has changed since it was opened: while it is sent, that looks like a broken connection. */
-const checkReadable = (bytes: Blob) =>
-  Effect.tryPromise({
-    try: () => bytes.slice(0, 1).arrayBuffer(),
-    catch: unreadable("The file cannot be read, or has changed since it was opened")
-  })
 
 /** A call as an effect; its error is one of the client. */
 const effectOf = <A, E extends WaypostError>(
@@ -86,16 +76,13 @@ const effectOf = <A, E extends WaypostError>(
 
 /** Sends a part; the storage may be another server, which gets no key. */
 const put = (fetch: Fetch) => (url: string, part: Blob) =>
-  Effect.flatMap(
-    Effect.andThen(checkReadable(part), send(fetch, { method: "PUT", url, headers: {}, body: part })),
-    ({ headers, status }) => {
-      const eTag = headers.get("etag")
-      const message = `${new URL(url).origin} accepted a part and returned no ETag; its CORS rules must expose this header`
-      return eTag === null
-        ? Effect.fail(clientError({ _tag: "UnexpectedResponseError", message, url }, { status }))
-        : Effect.succeed(eTag)
-    }
-  )
+  Effect.flatMap(send(fetch, { method: "PUT", url, headers: {}, body: part }), ({ headers, status }) => {
+    const eTag = headers.get("etag")
+    const message = `${new URL(url).origin} accepted a part and returned no ETag; its CORS rules must expose this header`
+    return eTag === null
+      ? Effect.fail(clientError({ _tag: "UnexpectedResponseError", message, url }, { status }))
+      : Effect.succeed(eTag)
+  })
 
 /** The `upload` method of assets. */
 export const make = ({ assets, uploads }: Pick<Operations, "assets" | "uploads">, fetch: Fetch): Upload => {

@@ -72,5 +72,9 @@ export class WaypostError extends Error {
 /** An error of the client. */
 export const clientError = (members: ClientError, origin?: Origin): WaypostError => new WaypostError(members, origin)
 
+/** The error of bytes that cannot be read. */
+export const unreadable = (message: string) => (cause: unknown) =>
+  clientError({ _tag: "UnreadableSourceError", message }, { cause })
+
 /** An error with the members of `E`, by its `_tag`. */
 export type ErrorOf<E> = WaypostError & (E | ClientError)

@@ -3,7 +3,7 @@ import { positionHeader } from "../../domain/query/WalPosition.ts"
 import { isIdempotent, patiently, secondsOf } from "../Retries.ts"
 import { isPortBlocked } from "../Sendable.ts"
 import type { Answered } from "./Call.ts"
-import { clientError, WaypostError } from "./Errors.ts"
+import { clientError, unreadable, WaypostError } from "./Errors.ts"
 
 /** The fetch of the platform, or one with the same signature. */
 export type Fetch = typeof globalThis.fetch
@@ -61,6 +61,15 @@ const failures = { isTransient, retryAfterOf: ({ retryAfter }: WaypostError) => 
 const parsed = (text: string): Effect.Effect<unknown> =>
   Effect.orElseSucceed(Effect.try({ try: (): unknown => JSON.parse(text), catch: () => undefined }), () => undefined)
 
+/** Fails when a file is gone or has changed since it was opened: fetch reports that like a broken connection. */
+const checkReadable = (body: Request["body"]) =>
+  body instanceof Blob
+    ? Effect.tryPromise({
+        try: () => body.slice(0, 1).arrayBuffer(),
+        catch: unreadable("The file cannot be read, or has changed since it was opened")
+      })
+    : Effect.void
+
 const once = (fetch: Fetch, { url, ...request }: Request): Effect.Effect<Received, WaypostError> =>
   Effect.tryPromise({
     try: (signal) =>
@@ -68,7 +77,7 @@ const once = (fetch: Fetch, { url, ...request }: Request): Effect.Effect<Receive
         response.text().then((text) => ({ status: response.status, headers: response.headers, text }))
       ),
     catch: (cause) => unreachable(url, cause)
-  })
+  }).pipe(Effect.tapError(() => checkReadable(request.body)))
 
 /** Sends a request and returns a response of success. A POST without an
  * `Idempotency-Key` is sent once; other requests are repeated while they fail for a moment. */
