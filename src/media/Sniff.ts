@@ -19,25 +19,29 @@ const decoded = Option.liftThrowable((head: Uint8Array) =>
 
 const isText = (head: Uint8Array) => Option.exists(decoded(head), (text) => !/[^\P{Cc}\t\n\r]/u.test(text))
 
-/** Windows reads the offset of the header of a program from these four bytes, and takes one below 256 MiB only. */
-const hasProgramHeader = (head: Uint8Array) => (head[63] ?? Infinity) < 0x10
+/** Windows reads the offset of the four bytes that begin the header of a program here, and takes one below 256 MiB only. */
+const hasProgramHeader = (head: Uint8Array, size: number) => {
+  if (head.length < 64) return false
+  const offset = new DataView(head.buffer, head.byteOffset).getUint32(60, true)
+  return offset < 0x1000_0000 && offset + 4 <= size
+}
 
 /** Whether the bytes are text that only begins as files of the type do, such as a table with the column `MZ`. */
-const isCoincidence = (type: string, head: Uint8Array) =>
-  !textual.test(type) && isText(head) && !(type === "application/x-msdownload" && hasProgramHeader(head))
+const isCoincidence = (type: string, head: Uint8Array, size: number) =>
+  !textual.test(type) && isText(head) && !(type === "application/x-msdownload" && hasProgramHeader(head, size))
 
 /**
- * The MIME type of a file by its first bytes; undefined if they do not determine it, as for text of any kind. The name and
- * the declared type are not used.
+ * The MIME type of a file by its first bytes and its size; undefined if they do not determine it, as for text of any kind.
+ * The name and the declared type are not used.
  */
-export const sniff = (bytes: Uint8Array): Effect.Effect<string | undefined> => {
+export const sniff = (bytes: Uint8Array, size: number): Effect.Effect<string | undefined> => {
   const head = bytes.subarray(0, headLength)
   return isDrawing(head)
     ? Effect.succeed("image/svg+xml")
     : Effect.tryPromise(() => fileTypeFromBuffer(head)).pipe(
         // Without codecs, because types are compared.
         Effect.map((type) => type?.mime.split(";", 1)[0]),
-        Effect.map((type) => (type === undefined || isCoincidence(type, head) ? undefined : type)),
+        Effect.map((type) => (type === undefined || isCoincidence(type, head, size) ? undefined : type)),
         // Malformed content can yield texts that are no type.
         Effect.orElseSucceed(() => undefined)
       )

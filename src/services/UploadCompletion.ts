@@ -22,7 +22,7 @@ export const make = Effect.gen(function* () {
   const storage = yield* Storage
 
   /** Hash and type of the bytes as they are stored. */
-  const inspect = Effect.fnUntraced(function* (storedAt: string) {
+  const inspect = Effect.fnUntraced(function* (storedAt: string, size: number) {
     const hash = createHash("sha256")
     let head = Buffer.alloc(0)
     yield* Stream.runForEach(storage.read(storedAt), (chunk) =>
@@ -32,7 +32,7 @@ export const make = Effect.gen(function* () {
           head = Buffer.concat([head, chunk.subarray(0, Sniff.headLength - head.length)])
       })
     )
-    return { sha256: hash.digest("hex"), sniffed: yield* Sniff.sniff(head) }
+    return { sha256: hash.digest("hex"), sniffed: yield* Sniff.sniff(head, size) }
   })
 
   const join = Effect.fnUntraced(function* (
@@ -70,7 +70,7 @@ export const make = Effect.gen(function* () {
   return Effect.fnUntraced(function* (upload: StoredUpload, stored: MultipartUpload, parts: UploadComplete["parts"]) {
     const { contentType, fileName, fileSize, fileUuid, sha256: declared, uuid } = upload
     yield* join(upload, stored, parts)
-    const { sha256, sniffed } = yield* inspect(stored.key)
+    const { sha256, sniffed } = yield* inspect(stored.key, fileSize)
     if (declared !== undefined && declared !== sha256) {
       const message = `The bytes have the SHA-256 ${sha256}, declared was ${declared}; begin the upload again`
       return yield* discard(upload, stored, InvalidRequestError.inBody("sha256", "mismatch", message))

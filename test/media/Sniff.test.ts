@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { deflateRawSync, gzipSync } from "node:zlib"
 import { randomOf } from "../support/Random.ts"
-import { headLength, isInline, sniff } from "../../src/media/Sniff.ts"
+import * as Sniff from "../../src/media/Sniff.ts"
 import { pdf, quarters, nonImages, svg } from "../support/MediaFixtures.ts"
 import { atBest } from "../support/Until.ts"
 
@@ -14,6 +14,10 @@ const pictures = {
   "image/tiff": quarters(80, 60).tiff(),
   "image/avif": quarters(80, 60).avif({ effort: 0 })
 }
+const { headLength, isInline } = Sniff
+/** The type of a whole file, or of the first bytes of a file of a size. */
+const sniff = (bytes: Uint8Array, size = bytes.length) => Sniff.sniff(bytes, size)
+
 const text = (content: string) => Buffer.from(content)
 const comment = `<!--${" <svg> -".repeat(300)}-->`
 const drawings = [
@@ -31,6 +35,14 @@ const notDrawings = [
   "&lt;svg>",
   "<!doctype html><svg>"
 ]
+
+/** Offsets that are text, where Windows looks for the header of a program, with the sizes of the smallest files that have it. */
+const offsets = [
+  ["\t\t\t\t", 0x0909_0909 + 4],
+  ["aaa\n", 0x0a61_6161 + 4],
+  ["12\r\n", 0x0a0d_3231 + 4],
+  [";\r\n\r", 0x0d0a_0d3b + 4]
+] as const
 
 describe("detection of file types", () => {
   for (const [type, picture] of Object.entries(pictures))
@@ -89,11 +101,23 @@ describe("detection of file types", () => {
     "a program is detected with any control character, invalid UTF-8 or a header where Windows looks for it",
     () =>
       Effect.gen(function* () {
-        // A header 151 MB from the beginning, behind text.
-        for (const end of ["\0", "\u0001", "\u007f", "\u0085", "a".repeat(58) + "\t\t\t\t"])
+        for (const end of ["\0", "\u0001", "\u007f", "\u0085"])
           assert.strictEqual(yield* sniff(text(`MZ${end}`)), "application/x-msdownload")
         assert.strictEqual(yield* sniff(Buffer.from("MZ\x90;", "latin1")), "application/x-msdownload")
+        for (const [offset, size] of offsets)
+          assert.strictEqual(yield* sniff(text(`MZ;${"a".repeat(57)}${offset}`), size), "application/x-msdownload")
       })
+  )
+
+  it.effect("text whose header of a program would be behind its end has no type", () =>
+    Effect.gen(function* () {
+      for (const [offset, size] of offsets) {
+        const head = text(`MZ;${"a".repeat(57)}${offset}`)
+        for (const smaller of [head.length, size - 1]) assert.isUndefined(yield* sniff(head, smaller))
+      }
+      // Too far for Windows in a file of any size.
+      assert.isUndefined(yield* sniff(text(`MZ;${"a".repeat(61)}`), 2 ** 33))
+    })
   )
 
   it.effect("an SVG is detected by its root element, after declarations and comments", () =>

@@ -30,7 +30,7 @@ export const contradiction = Effect.fnUntraced(function* (file: LocalFile.LocalF
   const named = mime.lookup(file.name)
   const expected = named === false || !Object.hasOwn(contents, named) ? undefined : contents[named]
   if (expected === undefined) return Option.none<string>()
-  const found = yield* sniff(new Uint8Array(yield* LocalFile.head(file, headLength)))
+  const found = yield* sniff(new Uint8Array(yield* LocalFile.head(file, headLength)), file.size)
   if (found !== undefined && expected.test(found)) return Option.none<string>()
   return Option.some(`the name says ${String(named)}, the content is ${found ?? "not of that type"}`)
 })

@@ -137,6 +137,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Types of uploads", (it
         ["words.png", undefined, text, "application/octet-stream"],
         ["words.pdf", "application/pdf", text, "application/octet-stream"],
         ["countries.csv", "text/csv", Buffer.from("MZ;Mozambique"), "text/csv"],
+        ["ministries.csv", "text/csv", Buffer.from(`MZ;${"a".repeat(59)}\r\n`), "text/csv"],
         ["prices.txt", undefined, Buffer.from("BMW prices"), "text/plain"],
         ["words.mp4", undefined, text, "application/octet-stream"]
       ] as const) {
