@@ -1,13 +1,9 @@
 import { Effect, Stream } from "effect"
 import { Csv } from "effect/encoding"
-import { FormatError } from "./Row.ts"
-import { limits } from "../../domain/plans/Plan.ts"
+import { FormatError, maxLength } from "./Row.ts"
 import * as Delimiter from "../../domain/files/Delimiter.ts"
 import * as Head from "./Head.ts"
 import type { Line } from "./Table.ts"
-
-/** Longer than any row that is imported: one that is too long is rejected, and does not end the import. */
-const maxRecord = limits.fileBytes
 
 /** Where a header of this length has not ended, its quotes are wrong. */
 const maxHeader = 65_536
@@ -36,7 +32,7 @@ export const lines =
   (delimiter: string) =>
   <E, R>(text: Stream.Stream<string, E, R>): Stream.Stream<Line, E | FormatError, R> =>
     text.pipe(
-      Stream.pipeThroughChannel(Csv.decodeString({ delimiter, maxRecordSize: maxRecord })),
+      Stream.pipeThroughChannel(Csv.decodeString({ delimiter, maxRecordSize: maxLength })),
       Stream.catchIf(
         (error) => error instanceof Csv.CsvError,
         ({ line, message }) => Stream.fail(new FormatError({ message: `Line ${line}: ${message}` }))

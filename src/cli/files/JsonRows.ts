@@ -2,7 +2,7 @@ import { Predicate, Result, type Schema, SchemaAST, Stream } from "effect"
 import { JsonArray } from "effect/encoding"
 import { type Json, parseJson } from "../../domain/schema/Json.ts"
 import { opened } from "../../domain/write/NullObjects.ts"
-import { FormatError, type Row } from "./Row.ts"
+import { FormatError, maxLength, type Row } from "./Row.ts"
 import { reasonsTitle, titleOf } from "./Header.ts"
 import { knownMembers, withValue } from "./Members.ts"
 
@@ -23,7 +23,7 @@ export const ndjson = <E, R>(text: Stream.Stream<string, E, R>): Stream.Stream<R
 /** The rows of a JSON array. */
 export const json = <E, R>(text: Stream.Stream<string, E, R>): Stream.Stream<Row, E | FormatError, R> =>
   text.pipe(
-    Stream.pipeThroughChannel(JsonArray.decodeString()),
+    Stream.pipeThroughChannel(JsonArray.decodeString({ maxElementSize: maxLength })),
     Stream.catchIf(
       (error) => error instanceof JsonArray.JsonArrayError,
       ({ message }) => Stream.fail(new FormatError({ message: `Expected one JSON array of records: ${message}` }))

@@ -1,7 +1,11 @@
 import { type Result, Schema } from "effect"
+import { limits } from "../../domain/plans/Plan.ts"
 
 /** The file cannot be read; the rows after this place were not read. */
 export class FormatError extends Schema.TaggedError<FormatError>()("FormatError", { message: Schema.String }) {}
+
+/** Longer than any row that is imported: one that is too long is rejected, and does not end the import. */
+export const maxLength = limits.fileBytes
 
 /** A problem of a row. */
 export interface Reason {

@@ -196,20 +196,25 @@ describe("imports in plans", () => {
     assert.deepInclude(named, { userCount: 1, locationCount: 1 })
   })
 
-  it.each(["csv", "ndjson"])(
+  it.each([
+    ["csv", "line 3", 1],
+    ["ndjson", "line 2", 1],
+    ["json", "item 2", 17]
+  ] as const)(
     "a row of %s that is longer than a plan takes is rejected with its number, and the others are imported",
-    async (format) => {
+    async (format, place, megabytes) => {
       const [first, long, last] = ["1", "2", "3"].map((number) => ({
         identifier: `L-${format}-${number}`,
-        name: number === "2" ? "x".repeat(1024 ** 2) : "A"
+        name: number === "2" ? "x".repeat(megabytes * 1024 ** 2) : "A"
       }))
       const rows = [first!, long!, last!]
-      const text =
-        format === "csv"
-          ? ["identifier,name", ...rows.map(({ identifier, name }) => `${identifier},${name}`)].join("\n")
-          : rows.map((row) => JSON.stringify(row)).join("\n")
-      const path = importing.file(text, format)
-      const reason = `line ${format === "csv" ? 3 : 2}: The row has more than 1 MiB as JSON, the maximum of a row`
+      const texts = {
+        csv: () => ["identifier,name", ...rows.map(({ identifier, name }) => `${identifier},${name}`)].join("\n"),
+        ndjson: () => rows.map((row) => JSON.stringify(row)).join("\n"),
+        json: () => JSON.stringify(rows)
+      }
+      const path = importing.file(texts[format](), format)
+      const reason = `${place}: The row has more than 1 MiB as JSON, the maximum of a row`
       const planned = await waypost(["sync", "locations", path, "--plan"], importing.env)
       assert.include(planned.out, reason)
       assert.include(planned.out, "locations: 2 to create, 1 refused")
