@@ -4,7 +4,6 @@ import type { Event } from "../../src/domain/changes/Event.ts"
 import { WebhookId } from "../../src/domain/changes/Webhook.ts"
 import * as Deliveries from "../../src/jobs/Deliveries.ts"
 import { encodedOf } from "../../src/domain/schema/Encoded.ts"
-import type { StoredEvent } from "../../src/repositories/changes/EventLog.ts"
 import { DeliveryQueue, type Outcome, type Taken } from "../../src/repositories/webhooks/DeliveryQueue.ts"
 import { Events } from "../../src/services/changes/Events.ts"
 import { Deliverer } from "../../src/services/webhooks/Deliverer.ts"
@@ -12,6 +11,7 @@ import { Egress, EgressError } from "../../src/services/webhooks/Egress.ts"
 import { Sender } from "../../src/services/webhooks/Sender.ts"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
+import { storedEvent } from "../support/changes/StoredEvents.ts"
 import { eventually } from "../support/Until.ts"
 
 const webhook = WebhookId.make("0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30")
@@ -23,22 +23,6 @@ const waiting = (id: number): Taken => ({
   attempts: 0,
   event: null
 })
-
-const event: StoredEvent = {
-  position: 1,
-  id: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e31",
-  type: "location",
-  action: "updated",
-  uuid: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e32",
-  occurredAt: "2026-01-01T00:00:00.000Z",
-  actor: { type: "system" },
-  actorName: null,
-  label: null,
-  before: null,
-  after: null,
-  links: null,
-  bytes: 0
-}
 
 setFlagsFromString("--expose-gc")
 const collectGarbage = runInNewContext("gc") as () => void
@@ -102,7 +86,7 @@ describe("the job of deliveries", () => {
       const queue = Layer.mock(DeliveryQueue, {
         hasWebhooks: Effect.succeed(true),
         fill: Effect.void,
-        take: Effect.sync(() => (correction === 0 ? [{ ...waiting(1), event }] : [])),
+        take: Effect.sync(() => (correction === 0 ? [{ ...waiting(1), event: storedEvent() }] : [])),
         finish: (outcomes) => Queue.offerAll(finished, outcomes),
         release: () => Effect.void,
         backlog: Effect.succeed({ due: 0, oldestSeconds: 0 }),
@@ -142,7 +126,7 @@ describe("the job of deliveries", () => {
           if (values.length > 0) return []
           const after = { name: "Branch" }
           values.push(new WeakRef(after))
-          return [{ ...waiting(1), event: { ...event, after } }]
+          return [{ ...waiting(1), event: storedEvent({ after }) }]
         }),
         finish: () => Effect.void,
         release: () => Effect.void,

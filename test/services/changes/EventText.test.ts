@@ -1,23 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { shared } from "../../../src/services/changes/EventText.ts"
 import type { RecordType } from "../../../src/domain/changes/RecordType.ts"
-import type { StoredEvent } from "../../../src/repositories/changes/EventLog.ts"
-
-const event = (type: RecordType, links: StoredEvent["links"]): StoredEvent => ({
-  position: 1,
-  id: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30",
-  type,
-  action: "updated",
-  uuid: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e31",
-  occurredAt: "2026-01-01T00:00:00.000Z",
-  actor: { type: "system" },
-  actorName: null,
-  label: null,
-  before: {},
-  after: {},
-  links,
-  bytes: 2
-})
+import { storedEvent } from "../../support/changes/StoredEvents.ts"
 
 const types = (...visible: ReadonlyArray<RecordType>) => new Set<RecordType>(visible)
 
@@ -25,7 +9,7 @@ describe("what readers see of an event", () => {
   it("is made once for all readers that see the same links, whatever else they may read", () => {
     let count = 0
     const seenOf = shared((_, visible) => `${++count} ${[...visible].join()}`)
-    const moved = event("location", null)
+    const moved = storedEvent()
     const first = seenOf(moved, types("location"))
     assert.strictEqual(seenOf(moved, types("location", "product")), first)
     assert.strictEqual(seenOf(moved, types("location", "user", "asset")), first)
@@ -35,10 +19,13 @@ describe("what readers see of an event", () => {
 
   it("differs between readers that see other links", () => {
     const seenOf = shared((_, visible) => [...visible].join())
-    const joined = event("group", [
-      { path: "users", added: ["0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e32"], removed: [] },
-      { path: "locations", added: ["0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e33"], removed: [] }
-    ])
+    const joined = storedEvent({
+      type: "group",
+      links: [
+        { path: "users", added: ["0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e32"], removed: [] },
+        { path: "locations", added: ["0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e33"], removed: [] }
+      ]
+    })
     assert.strictEqual(seenOf(joined, types("group", "user")), "group,user")
     assert.strictEqual(seenOf(joined, types("group", "location")), "group,location")
     assert.strictEqual(seenOf(joined, types("group")), "group")

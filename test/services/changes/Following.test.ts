@@ -3,28 +3,13 @@ import { Effect, Layer } from "effect"
 import type { Event } from "../../../src/domain/changes/Event.ts"
 import { ApiKeyId } from "../../../src/domain/keys/ApiKey.ts"
 import { encodedOf } from "../../../src/domain/schema/Encoded.ts"
-import { EventLog, type StoredEvent } from "../../../src/repositories/changes/EventLog.ts"
+import { EventLog } from "../../../src/repositories/changes/EventLog.ts"
 import { ChangeFeed } from "../../../src/services/changes/ChangeFeed.ts"
 import { Cursors } from "../../../src/services/changes/Cursors.ts"
 import { Events } from "../../../src/services/changes/Events.ts"
 import { Following } from "../../../src/services/changes/Following.ts"
 import { KeyEnds } from "../../../src/services/KeyEnds.ts"
-
-const event = (position: number): StoredEvent => ({
-  position,
-  id: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30",
-  type: "location",
-  action: "updated",
-  uuid: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e31",
-  occurredAt: "2026-01-01T00:00:00.000Z",
-  actor: { type: "system" },
-  actorName: null,
-  label: null,
-  before: {},
-  after: {},
-  links: null,
-  bytes: 2
-})
+import { storedEvent } from "../../support/changes/StoredEvents.ts"
 
 const key = {
   uuid: ApiKeyId.make("0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e32"),
@@ -34,7 +19,7 @@ const key = {
 
 /** A log of ten events, of which memory has none but those behind a position. */
 const following = (memory: { start: number }) => {
-  const log = Array.from({ length: 10 }, (_, index) => event(index + 1))
+  const log = Array.from({ length: 10 }, (_, index) => storedEvent({ position: index + 1 }))
   const behind = (position: number) => log.filter((event) => event.position > position)
   return Following.layer.pipe(
     Layer.provide([
