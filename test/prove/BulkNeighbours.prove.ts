@@ -74,6 +74,16 @@ const attacks: Readonly<Record<string, Attack>> = {
   }
 }
 
+const slowFiles = {
+  "slow bodies of two keys": { keys: 2, sentAtOnce: 0, headers: [] },
+  // Each key has a share of its own.
+  "slow files of twenty keys that are kept for their `Idempotency-Key`": {
+    keys: 20,
+    sentAtOnce: 40 * 1024 ** 2,
+    headers: ["Idempotency-Key: kept"]
+  }
+}
+
 describe("many records of one key", () => {
   it.for(Object.entries(attacks))(
     "%s leave other keys their reads and writes",
@@ -95,55 +105,63 @@ describe("many records of one key", () => {
     }
   )
 
-  it("slow bodies of two keys leave another key its bulk requests and plans", { timeout: 120_000 }, async (ctx) => {
-    await using running = await Running.start()
-    await Running.locations(running.sql, 1000)
-    const permissions = ["read:locations", "create:locations", "update:locations"]
-    const slow = [await keyWith(running, ...permissions), await keyWith(running, ...permissions)]
-    const calm = await keyWith(running, ...permissions)
-    const plans = "/v1/plans?resource=locations"
-    const ndjson = "application/x-ndjson"
-    /** Sends rows at more than the rate that a plan must have. */
-    const sendSlowly = (key: string) =>
-      converse(running.url, async (socket) => {
-        socket.write(head("POST", plans, key, `Content-Type: ${ndjson}`, `Content-Length: ${50 * 1024 ** 2}`))
-        for (let second = 0; second < seconds && !socket.destroyed; second++) {
-          socket.write(`${rows(1000, `slow-${second}`)}\n`)
-          await sleep(1000)
-        }
-        socket.destroy()
-      })
-    const statuses: Array<number> = []
-    const work = async (ended: AbortSignal) => {
-      for (let number = 0; !ended.aborted; number++) {
-        const sent = [
-          ["/v1/locations/bulk", json, bulk([{ op: "create", data: branch(`calm-${number}`) }])],
-          [plans, ndjson, Buffer.from(rows(10, `planned-${number}`))]
-        ] as const
-        for (const [path, type, body] of sent) {
-          const answer = await fetch(`${running.url}${path}`, {
-            method: "POST",
-            headers: { authorization: calm, "content-type": type },
-            body
-          })
-          statuses.push(answer.status)
-          const { data } = (await answer.json()) as { readonly data?: { readonly uuid: string } }
-          if (answer.status === 201) await running.call("DELETE", `/v1/plans/${data!.uuid}`)
-          await sleep(100)
+  it.for(Object.entries(slowFiles))(
+    "%s leave another key its bulk requests and plans",
+    { timeout: 120_000 },
+    async ([, { headers, keys, sentAtOnce }], ctx) => {
+      await using running = await Running.start()
+      await Running.locations(running.sql, 1000)
+      const permissions = ["read:locations", "create:locations", "update:locations"]
+      const slow: Array<string> = []
+      while (slow.length < keys) slow.push(await keyWith(running, ...permissions))
+      const calm = await keyWith(running, ...permissions)
+      const plans = "/v1/plans?resource=locations"
+      const ndjson = "application/x-ndjson"
+      const first = Buffer.alloc(sentAtOnce, "\n")
+      /** Sends rows at more than the rate that a plan must have. */
+      const sendSlowly = (key: string) =>
+        converse(running.url, async (socket) => {
+          const length = `Content-Length: ${50 * 1024 ** 2}`
+          socket.write(head("POST", plans, key, `Content-Type: ${ndjson}`, length, ...headers))
+          socket.write(first)
+          for (let second = 0; second < seconds && !socket.destroyed; second++) {
+            socket.write(`${rows(1000, `slow-${second}`)}\n`)
+            await sleep(1000)
+          }
+          socket.destroy()
+        })
+      const statuses: Array<number> = []
+      const work = async (ended: AbortSignal) => {
+        for (let number = 0; !ended.aborted; number++) {
+          const sent = [
+            ["/v1/locations/bulk", json, bulk([{ op: "create", data: branch(`calm-${number}`) }])],
+            [plans, ndjson, Buffer.from(rows(10, `planned-${number}`))]
+          ] as const
+          for (const [path, type, body] of sent) {
+            const answer = await fetch(`${running.url}${path}`, {
+              method: "POST",
+              headers: { authorization: calm, "content-type": type },
+              body
+            })
+            statuses.push(answer.status)
+            const { data } = (await answer.json()) as { readonly data?: { readonly uuid: string } }
+            if (answer.status === 201) await running.call("DELETE", `/v1/plans/${data!.uuid}`)
+            await sleep(100)
+          }
         }
       }
+      const attack = async () => {
+        const ending = new AbortController()
+        const working = work(ending.signal)
+        await Promise.all([...slow, ...slow, ...slow].map(sendSlowly))
+        ending.abort()
+        await working
+      }
+      const { alone, during, peak } = await besideAttack(running, attack)
+      await report(ctx, { ...figures(alone, during), "bulk requests and plans": tally(statuses), "RSS MB": peak })
+      assert.deepStrictEqual([...new Set(statuses)], [200, 201])
+      assertUnharmed(during, limits)
+      assert.isAtMost(peak, 1000)
     }
-    const attack = async () => {
-      const ending = new AbortController()
-      const working = work(ending.signal)
-      await Promise.all([...slow, ...slow, ...slow].map(sendSlowly))
-      ending.abort()
-      await working
-    }
-    const { alone, during, peak } = await besideAttack(running, attack)
-    await report(ctx, { ...figures(alone, during), "bulk requests and plans": tally(statuses), "RSS MB": peak })
-    assert.deepStrictEqual([...new Set(statuses)], [200, 201])
-    assertUnharmed(during, limits)
-    assert.isAtMost(peak, 1000)
-  })
+  )
 })

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
-import { connect } from "node:net"
+import { Effect, Layer } from "effect"
+import { connect, type Socket } from "node:net"
+import { MaxBulk } from "../../src/http/transport/limits/Shares.ts"
 import { Sql } from "../../src/sql/Sql.ts"
 import { unique } from "../support/requests/Requests.ts"
 import { eventually } from "../support/Until.ts"
@@ -19,30 +20,49 @@ const bulk = (operations: ReadonlyArray<object>, key?: string) =>
     })
   )
 
-/** A request of a key whose body never arrives as a whole, and that is in flight until the scope ends. */
-const begun = (key: string, path: string, type: string, body: string) =>
+interface Begun {
+  readonly path: string
+  readonly type: string
+  readonly body: string
+  /** Bytes of the whole body. */
+  readonly length?: number
+  /** Lines of the head. */
+  readonly headers?: string
+}
+
+/** A request of a key whose body never arrives as a whole, and that is in flight until the scope ends; its socket has taken what is sent. */
+const begun = (key: string, { body, headers = "", length = body.length + 100, path, type }: Begun) =>
   Effect.flatMap(Wire, ({ port }) =>
     Effect.acquireRelease(
-      Effect.sync(() => {
+      Effect.callback<Socket>((resume) => {
         const socket = connect(port, "127.0.0.1")
         socket.on("error", () => undefined)
         socket.write(
           `POST ${path} HTTP/1.1\r\nHost: waypost.test\r\nAuthorization: ${key}\r\n` +
-            `Content-Type: ${type}\r\nContent-Length: ${body.length + 100}\r\n\r\n${body}`
+            `Content-Type: ${type}\r\nContent-Length: ${length}\r\n${headers}\r\n${body}`,
+          () => resume(Effect.succeed(socket))
         )
-        return socket
       }),
       (socket) => Effect.sync(() => socket.destroy())
     )
   )
 
 /** A bulk request of a key whose body never arrives. */
-const hanging = (key: string) => begun(key, "/v1/locations/bulk", "application/json", "{")
+const hanging = (key: string, length?: number) =>
+  begun(key, {
+    path: "/v1/locations/bulk",
+    type: "application/json",
+    body: "{",
+    ...(length === undefined ? {} : { length })
+  })
+
+const plans = "/v1/plans?resource=locations"
+const ndjson = "application/x-ndjson"
 
 /** A plan of a key, of whose file more than the rows that are compared together has arrived. */
 const hangingPlan = (key: string) => {
   const rows = Array.from({ length: 600 }, () => JSON.stringify(creation().data))
-  return begun(key, "/v1/plans?resource=locations", "application/x-ndjson", `${rows.join("\n")}\n`)
+  return begun(key, { path: plans, type: ndjson, body: `${rows.join("\n")}\n` })
 }
 
 layer(listening(), live)("bulk requests", (it) => {
@@ -223,13 +243,37 @@ layer(listening(), live)("the places of a process", (it) => {
         const calm = yield* key(planner)
         for (const headers of [{}, { "idempotency-key": unique("plan") }]) {
           const rows = Array.from({ length: 3000 }, () => JSON.stringify(creation().data))
-          const answer = yield* send("POST", "/v1/plans?resource=locations", {
+          const answer = yield* send("POST", plans, {
             key: calm,
             body: rows.join("\n"),
-            headers: { "content-type": "application/x-ndjson", ...headers }
+            headers: { "content-type": ndjson, ...headers }
           })
           assert.deepStrictEqual([answer.status, answer.body.data?.counts?.create], [201, 3000], answer.text)
         }
+      })
+    )
+  )
+
+  it.effect("bodies of bulk requests of twenty keys leave other keys small ones, and a 429 names the service", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { key, send } = yield* Wire
+        const slow = yield* Effect.replicateEffect(key(planner), 20)
+        const calm = yield* key(planner)
+        const large = send("POST", "/v1/locations/bulk", {
+          key: calm,
+          body: JSON.stringify({ operations: [creation()] }).padEnd(8 * mebibyte)
+        })
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            for (const one of slow) yield* Effect.replicateEffect(hanging(one, 8 * mebibyte), 3)
+            const limited = yield* eventually("the process has no room left", large, ({ status }) => status === 429)
+            assert.include(limited.body.message, "The service has as many bytes of bulk requests and plans")
+            assert.strictEqual(limited.headers["retry-after"], "1")
+            assert.strictEqual((yield* bulk([creation()], calm)).status, 200)
+          })
+        )
+        yield* eventually("there is room again", large, ({ status }) => status === 200)
       })
     )
   )
@@ -254,5 +298,45 @@ layer(listening(), live)("the places of a process", (it) => {
         assert.strictEqual(limited.headers["retry-after"], "1")
       })
     )
+  )
+})
+
+layer(listening().pipe(Layer.provide(Layer.succeed(MaxBulk, 1))), live)("the bytes of slow files", (it) => {
+  it.effect.each([{ what: "are compared as they arrive" }, { what: "are kept for their `Idempotency-Key`" }])(
+    "files that $what leave other keys small ones, and a 429 names the service",
+    ({ what }) =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const { key, send } = yield* Wire
+          const isKept = what.includes("kept")
+          /** A file of a row and many bytes. */
+          const file = (mebibytes: number) =>
+            `${JSON.stringify(creation().data)}\n${`${" ".repeat(mebibyte / 2 - 1)}\n`.repeat(mebibytes * 2)}`
+          const [one, two, calm] = yield* Effect.replicateEffect(key(planner), 3)
+          const plan = (mebibytes: number) =>
+            Effect.suspend(() =>
+              send("POST", plans, {
+                key: calm!,
+                body: file(mebibytes),
+                headers: { "content-type": ndjson, ...(isKept ? { "idempotency-key": unique("file") } : {}) }
+              })
+            )
+          yield* Effect.scoped(
+            Effect.gen(function* () {
+              const headers = isKept ? `Idempotency-Key: ${unique("file")}\r\n` : ""
+              for (const owner of [one!, two!])
+                yield* begun(owner, { path: plans, type: ndjson, body: file(25), headers })
+              // What the socket has taken is read soon.
+              yield* Effect.sleep("1 second")
+              const limited = yield* plan(20)
+              assert.strictEqual(limited.status, 429, limited.text)
+              assert.include(limited.body.message, "The service has as many bytes of bulk requests and plans")
+              assert.strictEqual((yield* plan(0)).status, 201)
+              assert.strictEqual((yield* bulk([creation()], calm)).status, 200)
+            })
+          )
+          yield* eventually("there is room again", plan(49), ({ status }) => status === 201)
+        })
+      )
   )
 })

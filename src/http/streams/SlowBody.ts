@@ -23,6 +23,31 @@ const stalled = new RequestTimeoutError({ message: "The rest of the file did not
 
 const tooLarge = (max: number) => new PayloadTooLargeError({ message: `A file has at most ${max / 1024 ** 2} MiB` })
 
+const blockBytes = 64 * 1024
+
+/** Copies the bytes of a body into blocks. Kept as they arrive, packets of 100 bytes take ten times as much memory. */
+const makeBlocks = () => {
+  const blocks: Array<Uint8Array> = []
+  let block = new Uint8Array(0)
+  let filled = 0
+  return {
+    add: (chunk: Uint8Array) => {
+      for (let at = 0; at < chunk.length;) {
+        if (filled === block.length) {
+          block = new Uint8Array(blockBytes)
+          blocks.push(block)
+          filled = 0
+        }
+        const part = chunk.subarray(at, at + block.length - filled)
+        block.set(part, filled)
+        filled += part.length
+        at += part.length
+      }
+    },
+    all: () => [...blocks.slice(0, -1), block.subarray(0, filled)]
+  }
+}
+
 /** The body, if it was collected ahead of the handler. */
 const Collected = Context.Reference<ReadonlyArray<Uint8Array> | undefined>("waypost/http/streams/SlowBody/Collected", {
   defaultValue: () => undefined
@@ -43,14 +68,19 @@ const leavingWhileArriving =
 
 /** Reads bodies that may arrive for as long as the answer may take, within limits of idle time and rate. */
 export const make = Effect.map(TimeLimits, ({ body: idle, bodyRate: averagedOver }) => {
-  /** It holds no place of other keys until its end; it counts in the share of its key. */
+  /**
+   * It holds no place of other keys until its end; it counts in the share of its key. Its bytes also count if they are read as they
+   * arrive, because a plan keeps the keys of all rows.
+   */
   const arriving = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     const place = yield* CurrentPlace
     place.leave()
     const arrived = yield* BodyArrived
+    let length = 0
     return request.stream.pipe(
       Stream.timeoutOrElse({ duration: idle, orElse: () => Stream.fail(stalled) }),
       withMinRate({ rate: minRate, averagedOver, slow: tooSlow }),
+      Stream.tap((chunk) => BulkPlace.hold(place.bulk, (length += chunk.length))),
       Stream.onEnd(Effect.andThen(BulkPlace.enter(place.bulk), Effect.sync(arrived)))
     )
   })
@@ -66,14 +96,14 @@ export const make = Effect.map(TimeLimits, ({ body: idle, bodyRate: averagedOver
     /** The whole body. */
     collect: Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
       const max = Number((yield* HttpIncomingMessage.MaxBodySize) ?? Infinity)
-      const chunks: Array<Uint8Array> = []
+      const blocks = makeBlocks()
       let length = 0
       yield* Stream.runForEach(yield* arriving(request), (chunk) => {
         length += chunk.length
-        chunks.push(chunk)
+        blocks.add(chunk)
         return length > max ? Effect.fail(tooLarge(max)) : Effect.void
       })
-      return chunks
+      return blocks.all()
     }, Effect.orDie)
   }
 })

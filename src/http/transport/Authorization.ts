@@ -80,6 +80,7 @@ export const layer = Layer.effect(
         place.leaveShare = () => {
           place.leaveShare = () => undefined
           bulk?.leave()
+          bulk?.hold(0)
           for (const resource of counted) shares.release(share, resource)
         }
         const services = Context.make(CurrentApiKey, key).pipe(

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Result, Schema, SchemaIssue, type Types } from "effect"
-import { HttpServerRequest } from "effect/http"
+import { HttpIncomingMessage, HttpServerRequest } from "effect/http"
 import { HttpApiError, type HttpApiEndpoint } from "effect/http-api"
 import { isUtf8 } from "node:buffer"
 import * as Deprecation from "../../api/openapi/Deprecation.ts"
@@ -106,11 +106,21 @@ const checkBody = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
   const place = yield* CurrentPlace
   // A body that arrives slowly holds no place of other keys; it counts in the share of its key.
   place.leave()
+  if (place.bulk !== undefined) yield* BulkPlace.hold(place.bulk, yield* declaredBytes(request))
   const bytes = yield* Effect.orDie(request.arrayBuffer)
-  if (place.bulk !== undefined) yield* BulkPlace.enterSoon(place.bulk)
+  if (place.bulk !== undefined) {
+    yield* BulkPlace.hold(place.bulk, bytes.byteLength)
+    yield* BulkPlace.enterSoon(place.bulk)
+  }
   if (!place.enter()) return yield* Effect.die(overloaded)
   if (!isUtf8(bytes)) return yield* notUtf8
 })
+
+/** The bytes that a body has at most. */
+const declaredBytes = ({ headers }: HttpServerRequest.HttpServerRequest) =>
+  Effect.map(HttpIncomingMessage.MaxBodySize, (max) =>
+    Math.min(Number(headers["content-length"] ?? Infinity), Number(max ?? Infinity))
+  )
 
 const mediaTypeOf = ({ headers }: HttpServerRequest.HttpServerRequest) =>
   (headers["content-type"] ?? "application/json").split(";")[0]!.trim().toLowerCase()

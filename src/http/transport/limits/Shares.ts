@@ -1,5 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import type { Share } from "../../../domain/keys/Share.ts"
+import { limits as planLimits } from "../../../domain/plans/Plan.ts"
 import { Settings } from "../../../settings/Config.ts"
 import * as Turns from "./Turns.ts"
 
@@ -21,6 +22,7 @@ const none = (): Record<Resource, number> => ({
   streams: 0,
   bulk: 0,
   bulkPlaces: 0,
+  bodyBytes: 0,
   unreadBytes: 0
 })
 
@@ -29,10 +31,13 @@ export const MaxBulk = Context.Reference<number>("waypost/http/transport/limits/
   defaultValue: () => 4
 })
 
+/** Bytes of bodies for each of these. So many of the largest files leave the last quarter free. */
+const bodyBytesOfBulk = Math.ceil(planLimits.fileBytes / (1 - lastPart))
+
 /** How long a share counts as active after its last request. */
 const activeMillis = 1000
 
-export type Resource = "requests" | "parts" | "streams" | "bulk" | "bulkPlaces" | "unreadBytes"
+export type Resource = "requests" | "parts" | "streams" | "bulk" | "bulkPlaces" | "bodyBytes" | "unreadBytes"
 
 interface Tally extends Share {
   readonly used: Record<Resource, number>
@@ -40,10 +45,10 @@ interface Tally extends Share {
 }
 
 /**
- * What the keys use of this process: requests in flight, bulk requests and their places, parts of uploads, streams, and bytes of
- * answers that clients have not read. A key may use a part of each (`KEY_SHARE`, `KEY_WEIGHTS`); the rest is left for other keys. Of
- * the last quarter a key may have a quarter of what is left; the first one that comes when it is whole, and has nothing, may have all
- * of it. So two keys never take a whole pool.
+ * What the keys use of this process: requests in flight, bulk requests, their places and the bytes of their bodies, parts of
+ * uploads, streams, and bytes of answers that clients have not read. A key may use a part of each (`KEY_SHARE`, `KEY_WEIGHTS`); the
+ * rest is left for other keys. Of the last quarter a key may have a quarter of what is left; the first one that comes when it is
+ * whole, and has nothing, may have all of it. So two keys never take a whole pool.
  */
 export class Shares extends Context.Service<
   Shares,
@@ -74,6 +79,7 @@ export class Shares extends Context.Service<
         streams: MAX_STREAMS,
         bulk: maxBulk,
         bulkPlaces: maxBulk,
+        bodyBytes: maxBulk * bodyBytesOfBulk,
         unreadBytes: maxUnreadBytes
       }
       const used = none()
@@ -121,7 +127,8 @@ export class Shares extends Context.Service<
       /** What is left of the part of a share. */
       const ownRest = (tally: Tally, resource: Resource) => {
         const own = tally.used[resource]
-        return mayExceed(own, resource) ? Infinity : maxOf(tally, resource) - own
+        // `bulk` limits how many bodies a share has.
+        return resource === "bodyBytes" || mayExceed(own, resource) ? Infinity : maxOf(tally, resource) - own
       }
 
       /** What the process has left for a share. */
