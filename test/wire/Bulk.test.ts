@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Deferred, Effect, Fiber, Layer } from "effect"
 import { connect, type Socket } from "node:net"
 import { MaxBulk } from "../../src/http/transport/limits/Shares.ts"
 import { Sql } from "../../src/sql/Sql.ts"
@@ -274,6 +274,36 @@ layer(listening(), live)("the places of a process", (it) => {
           })
         )
         yield* eventually("there is room again", large, ({ status }) => status === 200)
+      })
+    )
+  )
+
+  it.effect("two keys take all four places of the process", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { pooled } = yield* Sql
+        const { key } = yield* Wire
+        const [unlock, locked] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        const lock = pooled`lock table locations in access exclusive mode`
+        yield* Effect.forkScoped(
+          pooled.withTransaction(
+            Effect.andThen(lock, Effect.andThen(Deferred.succeed(locked, undefined), Deferred.await(unlock)))
+          )
+        )
+        yield* Deferred.await(locked)
+        const [one, two] = yield* Effect.replicateEffect(key(planner), 2)
+        const sent: Array<Fiber.Fiber<{ readonly status: number }>> = []
+        for (const owner of [one!, two!, one!, two!]) {
+          sent.push(yield* Effect.forkScoped(bulk([creation()], owner)))
+          yield* Effect.sleep("100 millis")
+        }
+        yield* Effect.sleep("2 seconds")
+        yield* Deferred.succeed(unlock, undefined)
+        const answers = yield* Effect.forEach(sent, Fiber.join)
+        assert.deepStrictEqual(
+          answers.map(({ status }) => status),
+          [200, 200, 200, 200]
+        )
       })
     )
   )

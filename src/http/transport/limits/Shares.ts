@@ -48,7 +48,7 @@ interface Tally extends Share {
  * What the keys use of this process: requests in flight, bulk requests, their places and the bytes of their bodies, parts of
  * uploads, streams, and bytes of answers that clients have not read. A key may use a part of each (`KEY_SHARE`, `KEY_WEIGHTS`); the
  * rest is left for other keys. Of the last quarter a key may have a quarter of what is left; the first one that comes when it is
- * whole, and has nothing, may have all of it. So two keys never take a whole pool.
+ * whole, and has nothing, may have all of it. So two keys never take a whole pool, except the places.
  */
 export class Shares extends Context.Service<
   Shares,
@@ -138,7 +138,9 @@ export class Shares extends Context.Service<
         const own = tally.used[resource]
         const rest = limits[resource] - used[resource]
         const untilLast = rest - lastOf(resource)
-        if (maxOf(tally, resource) === Infinity || (own === 0 && untilLast >= 0)) return rest
+        // A place is taken for seconds, and the last quarter would be one that stays free.
+        const isWhole = resource === "bulkPlaces" || maxOf(tally, resource) === Infinity
+        if (isWhole || (own === 0 && untilLast >= 0)) return rest
         return Math.max(untilLast, Math.min(rest, Math.max(1, Math.floor(rest * maxOfLast)) - own))
       }
 
