@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../../support/TestServer.ts"
+import { sealed } from "../../support/requests/LogRequests.ts"
 import { create, expectError, read, send, unknownUuid } from "../../support/requests/Requests.ts"
 
 layer(TestServer.layer(), { excludeTestServices: true })("Preconditions", (it) => {
@@ -127,7 +128,9 @@ layer(TestServer.layer(), { excludeTestServices: true })("Preconditions", (it) =
       const path = `/v1/locations/${uuid}`
       const erase = (of: string, tag: string) =>
         send("POST", `${of}/erase-history`, { body: { paths: ["name"] }, headers: { "if-match": tag } })
-      const hasName = Effect.map(send("GET", `${path}/history`), ({ text }) => text.includes('"path":"name"'))
+      // A history has the events that are sealed.
+      const history = Effect.andThen(sealed, send("GET", `${path}/history`))
+      const hasName = Effect.map(history, ({ text }) => text.includes('"path":"name"'))
       expectError(yield* erase(path, '"stale"'), 412, "PreconditionFailedError")
       assert.isTrue(yield* hasName)
       const etag = (yield* send("GET", path)).headers.get("etag")!
@@ -150,6 +153,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Preconditions", (it) =
       expectError(yield* erase(path, etag), 400, "InvalidRequestError")
       yield* send("DELETE", path)
       expectError(yield* erase(path, etag), 412, "PreconditionFailedError")
+      yield* sealed
       assert.include((yield* send("GET", `${path}/history`)).text, body.email)
       expectError(yield* erase(`/v1/users/${unknownUuid}`, etag), 404, "UserNotFoundError")
       assert.strictEqual((yield* send("POST", `${path}/erase`)).status, 200)
