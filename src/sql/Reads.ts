@@ -33,9 +33,11 @@ export const make = Effect.fnUntraced(function* <A, NotFound>(options: {
   readonly extras?: ReadonlyArray<string>
   /** What an answer can include of other records. */
   readonly related?: Selected.Answers["related"]
+  /** Members that change without a write, and that a precondition is not about: the tag of a read is a `lastingTag`. */
+  readonly passing?: ReadonlyArray<string>
 }) {
   const { cheap, pooled } = yield* Sql
-  const { extras, notFound, related } = options
+  const { extras, notFound, passing, related } = options
   const table = sql.literal(options.table)
   const columns = columnsOf(options.record, options.computed)
   const answers = { columns, extras, related }
@@ -77,6 +79,11 @@ export const make = Effect.fnUntraced(function* <A, NotFound>(options: {
   }
   const get = (uuid: string, view?: View): Effect.Effect<Encoded<A>, NotFound> =>
     Effect.flatMap(find(uuid, view), (json) => Effect.fromOption(json, () => notFound.of(uuid)))
+  const check = (precondition: Precondition, json: string) =>
+    passing === undefined
+      ? EntityTag.checkPrecondition(precondition, json)
+      : EntityTag.checkLasting(precondition, json, passing)
+
   /** A write; with a precondition, the record is locked and checked first. */
   const guard = <B>(
     uuid: string,
@@ -86,14 +93,14 @@ export const make = Effect.fnUntraced(function* <A, NotFound>(options: {
   ): Effect.Effect<B, SqlError.SqlError> => {
     if (precondition === undefined) return Transactions.write(pooled, write)
     const checked = Effect.flatMap(pooled<{ readonly json: string }>`${read(view)}${uuid} for update of t`, ([row]) =>
-      row === undefined ? write : Effect.andThen(EntityTag.checkPrecondition(precondition, row.json), write)
+      row === undefined ? write : Effect.andThen(check(precondition, row.json), write)
     )
     return Transactions.write(pooled, sandbox(pooled.withTransaction(checked)))
   }
 
   /** Fails if the record does not exist; ends the request with 412 if it does not meet the precondition. */
   const checkPrecondition = (uuid: string, precondition: Precondition, view?: View): Effect.Effect<void, NotFound> =>
-    Effect.flatMap(get(uuid, view), (json) => EntityTag.checkPrecondition(precondition, json))
+    Effect.flatMap(get(uuid, view), (json) => check(precondition, json))
 
   /** Locks the record for a write of what belongs to it, and checks the precondition under the lock. */
   const lock = Effect.fnUntraced(function* (

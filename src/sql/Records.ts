@@ -77,6 +77,8 @@ export const make = Effect.fnUntraced(function* <
   readonly extras?: ReadonlyArray<string>
   /** What an answer can include of other records. */
   readonly related?: Answers["related"]
+  /** Members that change without a write, which a precondition is not about. */
+  readonly passing?: ReadonlyArray<string>
   /** The new value of a member, from its column and the value that was sent; replaced or merged unless given. */
   readonly assignments?: Readonly<Record<string, (current: Fragment, sent: Fragment) => Fragment>>
   /** An expression over the written row that a write of this member reports back. */

@@ -32,6 +32,9 @@ export const ApiKey = Schema.Struct({
 }).annotate({ identifier: "ApiKey" })
 export type ApiKey = typeof ApiKey.Type
 
+/** What changes about a key without a write. */
+export const passing = ["lastUsedAt"] as const satisfies ReadonlyArray<keyof ApiKey>
+
 export const ApiKeyCreate = Schema.Struct({
   name: ApiKey.fields.name,
   permissions: Permissions,

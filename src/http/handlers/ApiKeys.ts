@@ -1,8 +1,10 @@
 import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
 import { CurrentApiKey } from "../../api/Authorization.ts"
+import { passing } from "../../domain/keys/ApiKey.ts"
 import { ApiKeys as Repository } from "../../repositories/keys/ApiKeys.ts"
 import { ApiKeys } from "../../services/ApiKeys.ts"
+import { lastingTag } from "../../sql/EntityTag.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
@@ -15,7 +17,7 @@ export const layer = HandlerGroup.group(
     return handlers.handleAll({
       list: ({ query }) => Envelope.page(repository.list(query)),
       create: ({ payload }) => Envelope.writtenAnswer(Effect.flatMap(CurrentApiKey, (by) => keys.create(payload, by))),
-      get: ({ params, query }) => Envelope.one(repository.get(params.uuid, query), query),
+      get: ({ params, query }) => Envelope.one(repository.get(params.uuid, query), query, lastingTag(passing)),
       revoke: ({ params, query, request }) =>
         Envelope.written(
           keys.revoke(params.uuid, Envelope.ifMatch(request), { descendants: query.descendants === true })
@@ -24,7 +26,10 @@ export const layer = HandlerGroup.group(
         Envelope.writtenAnswer(
           Effect.flatMap(CurrentApiKey, (by) => keys.rotate(params.uuid, payload, Envelope.ifMatch(request), by))
         ),
-      me: () => Effect.flatMap(CurrentApiKey, ({ uuid }) => Envelope.one(Effect.orDie(repository.get(uuid))))
+      me: () =>
+        Effect.flatMap(CurrentApiKey, ({ uuid }) =>
+          Envelope.one(Effect.orDie(repository.get(uuid)), undefined, lastingTag(passing))
+        )
     })
   })
 )

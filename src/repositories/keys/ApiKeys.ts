@@ -6,6 +6,7 @@ import {
   type ApiKeyId,
   ApiKeyNotFoundError,
   type CallingKey,
+  passing,
   type UnauthorizedError
 } from "../../domain/keys/ApiKey.ts"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
@@ -66,7 +67,7 @@ export class ApiKeys extends Context.Service<
     ApiKeys,
     Effect.gen(function* () {
       const { keys, pooled } = yield* Sql
-      const reads = yield* Reads.make({ table: "api_keys", record: ApiKey, notFound: ApiKeyNotFoundError })
+      const reads = yield* Reads.make({ table: "api_keys", record: ApiKey, notFound: ApiKeyNotFoundError, passing })
       const weighted = [...(yield* Settings).KEY_WEIGHTS.keys()].filter((uuid) => uuidPattern.test(uuid))
 
       const findByUuid = (uuid: ApiKeyId) =>

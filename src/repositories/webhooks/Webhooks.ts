@@ -16,7 +16,6 @@ import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import * as Written from "../../domain/write/Written.ts"
 import { columnOf } from "../../sql/Columns.ts"
-import * as EntityTag from "../../sql/EntityTag.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import type { ListRequest } from "../../sql/lists/Listing.ts"
 import * as Reads from "../../sql/Reads.ts"
@@ -69,6 +68,7 @@ export class Webhooks extends Context.Service<
         table: "webhooks",
         record: Webhook,
         notFound: WebhookNotFoundError,
+        passing,
         computed: {
           resumeCursor: sql`waypost_resume_position(t.uuid)::text`,
           lastSuccessAt: ofState(sql`s.last_success_at`),
@@ -80,15 +80,7 @@ export class Webhooks extends Context.Service<
       const written = <A, E>(write: Effect.Effect<A, E>) => transaction(pooled, write)
 
       const check = (uuid: WebhookId, precondition: Precondition) =>
-        precondition === undefined
-          ? Effect.void
-          : Effect.flatMap(records.get(uuid), (json) => EntityTag.checkLasting(precondition, json, passing))
-
-      /** Locks the webhook, so that no process delivers its events meanwhile, and checks the precondition. */
-      const locked = Effect.fnUntraced(function* (uuid: WebhookId, precondition: Precondition) {
-        yield* records.lock(uuid, undefined)
-        yield* check(uuid, precondition)
-      })
+        precondition === undefined ? Effect.void : records.checkPrecondition(uuid, precondition)
 
       const addSecret = (uuid: WebhookId, secret: Uint8Array) =>
         pooled`insert into webhook_secrets (webhook_uuid, secret) values (${uuid}, ${secret})`
@@ -118,7 +110,8 @@ export class Webhooks extends Context.Service<
         by: ApiKeyId
       ) {
         yield* checkActive(by)
-        yield* locked(uuid, precondition)
+        // The lock keeps other processes from delivering the events of the webhook.
+        yield* records.lock(uuid, precondition)
         const { types, url } = seen
         const [same] = yield* pooled<{ readonly state: string }>`
           select state from webhooks where uuid = ${uuid} and types = ${types}::text[] and url = ${url}`
@@ -133,7 +126,7 @@ export class Webhooks extends Context.Service<
       }, written)
 
       const remove = Effect.fnUntraced(function* (uuid: WebhookId, precondition: Precondition) {
-        yield* locked(uuid, precondition)
+        yield* records.lock(uuid, precondition)
         return yield* records.remove(uuid, undefined)
       }, written)
 
@@ -143,7 +136,7 @@ export class Webhooks extends Context.Service<
         { overlapSeconds }: Required<SecretRotate>,
         precondition: Precondition
       ) {
-        yield* locked(uuid, precondition)
+        yield* records.lock(uuid, precondition)
         yield* pooled`
           update webhook_secrets set expires_at = least(expires_at, now() + make_interval(secs => ${overlapSeconds}::float8))
             where webhook_uuid = ${uuid}`

@@ -1,8 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../../support/TestServer.ts"
+import { eventually } from "../../support/Until.ts"
 import { sealed } from "../../support/requests/LogRequests.ts"
-import { create, expectError, read, send, unknownUuid } from "../../support/requests/Requests.ts"
+import { type Answer, create, expectError, read, send, unknownUuid } from "../../support/requests/Requests.ts"
 
 layer(TestServer.layer(), { excludeTestServices: true })("Preconditions", (it) => {
   it.effect("GET with a matching If-None-Match is a 304 without a body until the record changes", () =>
@@ -119,6 +120,33 @@ layer(TestServer.layer(), { excludeTestServices: true })("Preconditions", (it) =
       assert.strictEqual((yield* rotate(read.headers.get("etag")!)).status, 201)
       // The precondition comes before the rule that a key is rotated once.
       expectError(yield* rotate('"stale"'), 412, "PreconditionFailedError")
+    })
+  )
+
+  it.effect("the use of an API key leaves its ETag one that rotates and revokes it", () =>
+    Effect.gen(function* () {
+      const readBeforeUse = Effect.gen(function* () {
+        const created = yield* send("POST", "/v1/api-keys", { body: { name: "Used", permissions: ["read:locations"] } })
+        const { key, uuid } = created.body.data
+        const path = `/v1/api-keys/${uuid}`
+        const tag = (yield* send("GET", path)).headers.get("etag")!
+        const own = yield* send("GET", "/v1/me", { key })
+        const isUsed = ({ body }: Answer) => body.data.lastUsedAt !== undefined
+        const later = yield* eventually("the use is noted", send("GET", path), isUsed)
+        assert.notStrictEqual(later.headers.get("etag"), tag)
+        return {
+          path,
+          sent: { headers: { "if-match": tag } },
+          own: { headers: { "if-match": own.headers.get("etag")! } }
+        }
+      })
+      const rotated = yield* readBeforeUse
+      assert.strictEqual((yield* send("POST", `${rotated.path}/rotate`, { body: {}, ...rotated.sent })).status, 201)
+      expectError(yield* send("DELETE", rotated.path, rotated.sent), 412, "PreconditionFailedError")
+      const { path, sent } = yield* readBeforeUse
+      assert.strictEqual((yield* send("DELETE", path, sent)).status, 200)
+      const other = yield* readBeforeUse
+      assert.strictEqual((yield* send("DELETE", `${other.path}?descendants=true`, other.own)).status, 200)
     })
   )
 
