@@ -101,7 +101,7 @@ export class UsersApi extends HttpApiGroup.make("users")
       requires("delete:users", "delete:events"),
       describe(
         "Erase a deleted user",
-        "Removes the values of the events of a user that was deleted: its names, addresses and other members. What remains is that there were events. The erasure is an event itself, `user.erased`. Backups made before still have the values."
+        "Removes the values of the events of a user that was deleted: its names, addresses and other members. What remains is that there were events. The erasure is an event itself, `user.erased`. Backups made before still have the values. A deleted user has no `ETag`, so that the response to a request with `If-Match` is 412."
       ),
       limits(ofManyRecords)
     ),

@@ -53,7 +53,7 @@ export const setChanged = (list: string): Effect.Effect<never> =>
 const meets = (precondition: Precondition, json: string | undefined) =>
   precondition === undefined || (json !== undefined && precondition.includes(entityTag(json)))
 
-/** Ends the request with 412 unless `json`, the current answer to a read, meets the precondition. */
+/** Ends the request with 412 unless `json`, the current answer to a read, meets the precondition. A deleted record has none. */
 export const checkPrecondition = (
   precondition: Precondition,
   json: string | undefined,
@@ -61,7 +61,11 @@ export const checkPrecondition = (
 ): Effect.Effect<void> =>
   meets(precondition, json)
     ? Effect.void
-    : failed(`The ${kind} has changed since it was read; read it again and repeat the request with the new ETag`)
+    : failed(
+        kind === "record" && json === undefined
+          ? "The record is deleted and has no ETag; send the request without `If-Match`"
+          : `The ${kind} has changed since it was read; read it again and repeat the request with the new ETag`
+      )
 
 const lasting = (precondition: Precondition) => precondition?.map((tag) => tag.replace(/\.[^"]*"$/, '"'))
 

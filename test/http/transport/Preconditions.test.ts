@@ -5,6 +5,8 @@ import { eventually } from "../../support/Until.ts"
 import { sealed } from "../../support/requests/LogRequests.ts"
 import { type Answer, create, expectError, read, send, unknownUuid } from "../../support/requests/Requests.ts"
 
+const ofDeleted = "The record is deleted and has no ETag; send the request without `If-Match`"
+
 layer(TestServer.layer(), { excludeTestServices: true })("Preconditions", (it) => {
   it.effect("GET with a matching If-None-Match is a 304 without a body until the record changes", () =>
     Effect.gen(function* () {
@@ -150,27 +152,30 @@ layer(TestServer.layer(), { excludeTestServices: true })("Preconditions", (it) =
     })
   )
 
-  it.effect("erasing the history of a location with a stale If-Match is a 412, also of a deleted one", () =>
-    Effect.gen(function* () {
-      const uuid = yield* create()
-      const path = `/v1/locations/${uuid}`
-      const erase = (of: string, tag: string) =>
-        send("POST", `${of}/erase-history`, { body: { paths: ["name"] }, headers: { "if-match": tag } })
-      // A history has the events that are sealed.
-      const history = Effect.andThen(sealed, send("GET", `${path}/history`))
-      const hasName = Effect.map(history, ({ text }) => text.includes('"path":"name"'))
-      expectError(yield* erase(path, '"stale"'), 412, "PreconditionFailedError")
-      assert.isTrue(yield* hasName)
-      const etag = (yield* send("GET", path)).headers.get("etag")!
-      assert.strictEqual((yield* erase(path, etag)).status, 200)
-      assert.isFalse(yield* hasName)
-      yield* send("DELETE", path)
-      expectError(yield* erase(path, etag), 412, "PreconditionFailedError")
-      expectError(yield* erase(`/v1/locations/${unknownUuid}`, etag), 404, "LocationNotFoundError")
-    })
+  it.effect(
+    "erasing the history of a location with a stale If-Match is a 412, and of a deleted one says that it has no ETag",
+    () =>
+      Effect.gen(function* () {
+        const uuid = yield* create()
+        const path = `/v1/locations/${uuid}`
+        const erase = (of: string, tag: string) =>
+          send("POST", `${of}/erase-history`, { body: { paths: ["name"] }, headers: { "if-match": tag } })
+        // A history has the events that are sealed.
+        const history = Effect.andThen(sealed, send("GET", `${path}/history`))
+        const hasName = Effect.map(history, ({ text }) => text.includes('"path":"name"'))
+        expectError(yield* erase(path, '"stale"'), 412, "PreconditionFailedError")
+        assert.isTrue(yield* hasName)
+        const etag = (yield* send("GET", path)).headers.get("etag")!
+        assert.strictEqual((yield* erase(path, etag)).status, 200)
+        assert.isFalse(yield* hasName)
+        yield* send("DELETE", path)
+        const { message } = expectError(yield* erase(path, etag), 412, "PreconditionFailedError")
+        assert.strictEqual(message, ofDeleted)
+        expectError(yield* erase(`/v1/locations/${unknownUuid}`, etag), 404, "LocationNotFoundError")
+      })
   )
 
-  it.effect("erasing a user with an If-Match is a 412, because a deleted user has no entity tag", () =>
+  it.effect("erasing a user with an If-Match is a 412 that says that a deleted user has no ETag", () =>
     Effect.gen(function* () {
       const body = { username: "erased", email: "erased@example.com" }
       const { uuid } = (yield* send("POST", "/v1/users", { body })).body.data
@@ -180,7 +185,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("Preconditions", (it) =
       expectError(yield* erase(path, '"stale"'), 412, "PreconditionFailedError")
       expectError(yield* erase(path, etag), 400, "InvalidRequestError")
       yield* send("DELETE", path)
-      expectError(yield* erase(path, etag), 412, "PreconditionFailedError")
+      const { message } = expectError(yield* erase(path, etag), 412, "PreconditionFailedError")
+      assert.strictEqual(message, ofDeleted)
       yield* sealed
       assert.include((yield* send("GET", `${path}/history`)).text, body.email)
       expectError(yield* erase(`/v1/users/${unknownUuid}`, etag), 404, "UserNotFoundError")
