@@ -30,7 +30,7 @@ import * as Locations from "./restoring/Locations.ts"
 import * as People from "./restoring/People.ts"
 import * as Posts from "./restoring/Posts.ts"
 import * as Products from "./restoring/Products.ts"
-import type { Missing, Restored, Target } from "./restoring/Restoration.ts"
+import { lockSql, type Missing, type Restored, type Target } from "./restoring/Restoration.ts"
 
 export interface RestoreRequest<E> {
   readonly uuid: string
@@ -81,8 +81,7 @@ const make = Effect.gen(function* () {
       const restore = Effect.gen(function* () {
         if (kind === "assetCategories") yield* pooled`${lockMovesSql}`
         if (kind === "metaTags") yield* pooled`${lockDefinitionsSql}`
-        // Of two restorations of a deleted record, the later one finds it there: it has no row that both could lock.
-        yield* pooled`select pg_advisory_xact_lock(hashtext('waypost restoration'), hashtext(${uuid}::text))`
+        yield* pooled`${lockSql(uuid)}`
         const table = sql.literal(tableFor(kind))
         yield* pooled`select from ${table} where uuid = ${uuid}::uuid for no key update`
         const [facts] = yield* pooled<Facts>`${factsSql(kind, uuid, eventId)}`

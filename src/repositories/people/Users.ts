@@ -16,7 +16,7 @@ import {
   UsernameNotUniqueError,
   UserNotFoundError
 } from "../../domain/people/User.ts"
-import * as Erasures from "../changes/Erasures.ts"
+import * as UserErasures from "../changes/UserErasures.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import * as Included from "./Included.ts"
 import { loginAhead, loginSql, type RecordedLogin } from "./Logins.ts"
@@ -81,6 +81,7 @@ export class Users extends Context.Service<
       const locales = yield* Locales
       const memberships = yield* Memberships
       const { pooled } = yield* Sql
+      const erasures = UserErasures.make(pooled)
       const records = yield* Records.make({
         kind: "users",
         table: "users",
@@ -128,6 +129,14 @@ export class Users extends Context.Service<
           ? transaction(pooled, write)
           : memberships.withRelationLock("users", write)
 
+      /** Fails unless the user existed and was deleted. */
+      const checkDeleted = Effect.fnUntraced(function* (uuid: UserId, precondition: Precondition) {
+        const current = Option.getOrUndefined(yield* records.find(uuid))
+        if (current === undefined && !(yield* erasures.isKnown(uuid))) return yield* UserNotFoundError.of(uuid)
+        yield* checkPrecondition(precondition, current)
+        if (current !== undefined) return yield* stillExists
+      })
+
       const update = Effect.fnUntraced(function* (uuid: UserId, patch: PartialUser, precondition: Precondition) {
         const checked = yield* Effect.tapError(withLanguage(patch), () => records.checkPrecondition(uuid, precondition))
         return yield* records.patch(uuid, checked, precondition).pipe(constraintErrors(patch))
@@ -161,23 +170,20 @@ export class Users extends Context.Service<
           (write, _, change) => inTransaction(change, write)
         ),
         delete: (uuid, precondition) => memberships.withRelationLock("users", records.remove(uuid, precondition)),
-        deleteAndErase: (uuid, precondition) =>
-          memberships.withRelationLock(
-            "users",
-            Effect.tap(records.remove(uuid, precondition), () => Erasures.eraseUser(pooled, uuid))
-          ),
-        erase: Effect.fnUntraced(
-          function* (uuid, precondition) {
-            const current = Option.getOrUndefined(yield* records.find(uuid))
-            if (current === undefined && (yield* Erasures.eraseUser(pooled, uuid)) === 0) {
-              return yield* UserNotFoundError.of(uuid)
-            }
-            yield* checkPrecondition(precondition, current)
-            if (current !== undefined) return yield* stillExists
-            return Written.deleted("users", uuid)
-          },
-          (erasure) => memberships.withRelationLock("users", erasure)
-        ),
+        deleteAndErase: Effect.fnUntraced(function* (uuid, precondition) {
+          yield* records.checkPrecondition(uuid, precondition)
+          const found = yield* erasures.search(uuid)
+          const removed = Effect.tap(records.remove(uuid, precondition), () => erasures.erase(uuid, found))
+          return yield* memberships.withRelationLock("users", removed)
+        }),
+        erase: Effect.fnUntraced(function* (uuid, precondition) {
+          yield* checkDeleted(uuid, precondition)
+          const found = yield* erasures.search(uuid)
+          // The user can have been restored during the search.
+          const steps = [erasures.lock(uuid), checkDeleted(uuid, precondition), erasures.erase(uuid, found)] as const
+          yield* transaction(pooled, Effect.all(steps), { waitsForLocks: true })
+          return Written.deleted("users", uuid)
+        }),
         recordLogin: Effect.fnUntraced(function* (uuid, { at }, precondition) {
           const recorded = pooled<RecordedLogin>`${loginSql(uuid, at)}`
           const [row] = yield* Effect.orDie(records.guard(uuid, recorded, precondition))

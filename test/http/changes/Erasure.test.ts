@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Duration, Effect, Fiber } from "effect"
 import { verify } from "../../../src/repositories/changes/Verification.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { moment } from "../../support/changes/World.ts"
@@ -9,6 +9,7 @@ import { createPost } from "../../support/requests/PostRequests.ts"
 import { expectError, problemsOf, send, unknownUuid } from "../../support/requests/Requests.ts"
 import * as Postgres from "../../support/Postgres.ts"
 import * as TestServer from "../../support/TestServer.ts"
+import { eventually } from "../../support/Until.ts"
 
 /** What is wrong with the log. */
 const damages = Effect.map(Effect.provide(verify(), Postgres.untimed), ({ damages }) => damages)
@@ -31,6 +32,28 @@ const wholeLog = Effect.gen(function* () {
       coalesce((select string_agg(p::text, ' ') from pending_changes p), '') as text`
   return row!.text
 })
+
+/** The search of the kept answers for a user takes 11 s. */
+const slowSearch = Effect.fnUntraced(function* (users: ReadonlyArray<string>) {
+  const { pooled } = yield* Sql
+  yield* pooled.unsafe(`
+    create function slow(created timestamptz) returns boolean language plpgsql cost 1000000 as $$ begin
+      if created < now() - interval '22 hours' and current_query() like '%plan_rows%' then perform pg_sleep(11); end if;
+      return true;
+    end $$`)
+  yield* pooled`
+    insert into idempotent_answers (owner, key, fingerprint, status, headers, body, created_at)
+      select uuid, 'slow-search', '', 200, '{}', uuid, now() - interval '23 hours' from unnest(${users}::uuid[]) uuid`
+  yield* pooled`alter table idempotent_answers rename to all_answers`
+  yield* pooled`create view idempotent_answers as select * from all_answers where slow(created_at)`
+})
+
+const allAnswers = Effect.gen(function* () {
+  const { pooled } = yield* Sql
+  yield* pooled`drop view idempotent_answers`
+  yield* pooled`alter table all_answers rename to idempotent_answers`
+  yield* pooled`drop function slow`
+}).pipe(Effect.orDie)
 
 layer(TestServer.layer(), { excludeTestServices: true })("erasure", (it) => {
   it.effect("a user that is deleted with erase=true leaves events without values, and the log stays intact", () =>
@@ -136,24 +159,78 @@ layer(TestServer.layer(), { excludeTestServices: true })("erasure", (it) => {
     })
   )
 
-  it.effect("an erasure has more time than other statements and requests, because all kept answers are read", () =>
+  it.effect(
+    "an erasure has more time than other requests to read all kept answers, and no other write waits for it",
+    () =>
+      Effect.gen(function* () {
+        const { pooled } = yield* Sql
+        const [deleted, existing, other] = [yield* person(), yield* person(), yield* Products.createUser()]
+        const group = yield* Products.createGroup()
+        yield* send("DELETE", `/v1/users/${deleted}`)
+        const path = `/v1/users/${existing}`
+        const patch = (key: string) =>
+          send("PATCH", path, { body: { firstName: `${name} ${key}` }, headers: { "idempotency-key": key } })
+        yield* patch("before-search")
+        const asked = yield* Effect.acquireUseRelease(
+          slowSearch([deleted, existing]),
+          () =>
+            Effect.gen(function* () {
+              const deletion = yield* Effect.forkChild(
+                send("DELETE", `${path}?erase=true`, { headers: { "idempotency-key": "slow-erasure" } })
+              )
+              const searches = pooled<{ readonly count: number }>`
+              select count(*)::int as count from pg_stat_activity where wait_event = 'PgSleep'`
+              yield* eventually("the erasure searches", searches, ([row]) => row!.count === 1)
+              // One erasure follows the other, so that the second is answered after 22 s.
+              const erasure = yield* Effect.forkChild(send("POST", `/v1/users/${deleted}/erase`))
+              const headers = { "if-match": '"stale"' }
+              const body = { username: "beside", email: "beside@example.com", groups: [group] }
+              const [took, answers] = yield* Effect.timed(
+                Effect.all([
+                  send("DELETE", `/v1/users/${other}`),
+                  send("POST", "/v1/users", { body }),
+                  patch("during-search"),
+                  send("POST", `/v1/users/${unknownUuid}/erase`),
+                  send("DELETE", `/v1/users/${unknownUuid}?erase=true`),
+                  send("POST", `/v1/users/${deleted}/erase`, { headers }),
+                  send("DELETE", `${path}?erase=true`, { headers })
+                ])
+              )
+              assert.isBelow(Duration.toSeconds(took), 5)
+              assert.deepStrictEqual(
+                answers.map(({ status }) => status),
+                [200, 201, 200, 404, 404, 412, 412]
+              )
+              return [yield* Fiber.join(deletion), yield* Fiber.join(erasure)]
+            }),
+          () => allAnswers
+        )
+        assert.deepStrictEqual(
+          asked.map(({ status }) => status),
+          [200, 200]
+        )
+        assert.notInclude(yield* wholeLog, name)
+        assert.deepStrictEqual(yield* pooled`select key from idempotent_answers where key like '%-search'`, [])
+      })
+  )
+
+  it.effect("an erasure waits for a restoration of the user, and then says that the user exists", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
-      const [deleted, existing] = [yield* person(), yield* person()]
-      yield* send("DELETE", `/v1/users/${deleted}`)
-      // One erasure follows the other, so that the second is answered after 22 s.
+      const user = yield* person()
+      yield* send("DELETE", `/v1/users/${user}`)
       yield* pooled.unsafe(`create function wait() returns trigger language plpgsql as
-        $$ begin perform pg_sleep(11); return null; end $$`)
-      yield* pooled`create trigger wait after delete on idempotent_answers for each statement execute function wait()`
-      const answers = yield* Effect.all(
-        [send("POST", `/v1/users/${deleted}/erase`), send("DELETE", `/v1/users/${existing}?erase=true`)],
-        { concurrency: 2 }
-      ).pipe(Effect.ensuring(Effect.orDie(pooled.unsafe("drop function wait() cascade"))))
-      assert.deepStrictEqual(
-        answers.map(({ status }) => status),
-        [200, 200]
-      )
-      assert.notInclude(yield* wholeLog, name)
+        $$ begin perform pg_sleep(1); return null; end $$`)
+      yield* pooled`create trigger wait after insert on users for each statement execute function wait()`
+      const restoration = yield* Effect.forkChild(send("POST", `/v1/users/${user}/restore`, { body: {} }))
+      const sleeping = pooled`select from pg_stat_activity where wait_event = 'PgSleep'`
+      yield* eventually("the restoration writes", sleeping, (rows) => rows.length > 0)
+      const erasure = yield* send("POST", `/v1/users/${user}/erase`)
+      const restored = yield* Fiber.join(restoration)
+      yield* pooled.unsafe("drop function wait() cascade")
+      assert.strictEqual(restored.status, 200, restored.text)
+      assert.deepStrictEqual(problemsOf(erasure), [400, "InvalidRequestError", "uuid notDeleted"])
+      assert.strictEqual((yield* send("GET", `/v1/users/${user}`)).body.data.firstName, `${name} II`)
     })
   )
 

@@ -20,6 +20,13 @@ export interface Target {
   readonly permissions: ReadonlySet<Permission>
 }
 
+/**
+ * Of two restorations of a deleted record, the later one finds it there: it has no row that both could lock. An erasure takes the
+ * lock too, so that no restoration brings back what it removes.
+ */
+export const lockSql = (uuid: string): Fragment =>
+  sql`select pg_advisory_xact_lock(hashtext('waypost restoration'), hashtext(${uuid}::text))`
+
 /** What other members of a value may be. */
 export const others = [Schema.Record(Schema.String, Schema.Unknown)] as const
 
