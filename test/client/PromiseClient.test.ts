@@ -482,7 +482,12 @@ describe("promise client", () => {
     using _ = { [Symbol.dispose]: () => rmSync(folder, { recursive: true }) }
     const path = join(folder, "a.txt")
     writeFileSync(path, "before")
-    const parts = [{ partNumber: 1, url: "http://127.0.0.1:9/part" }]
+    let received = 0
+    const storage = createServer((request) => request.on("data", (chunk: Buffer) => (received += chunk.length)))
+    using _storage = { [Symbol.dispose]: () => storage.close() }
+    await once(storage.listen(0, "127.0.0.1"), "listening")
+    const { port } = storage.address() as AddressInfo
+    const parts = [{ partNumber: 1, url: `http://127.0.0.1:${port}/part` }]
     using served = await clientWith([
       201,
       { _tag: "Success", data: { uuid, numberOfParts: 1, partSize: 6, parts, requiredHeaders: {} } }
@@ -493,6 +498,7 @@ describe("promise client", () => {
       [error?._tag, error?.message],
       ["UnreadableSourceError", "The file cannot be read, or has changed since it was opened"]
     )
+    assert.strictEqual(received, 0)
     assert.lengthOf(served.requests, 1)
   })
 

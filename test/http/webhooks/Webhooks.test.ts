@@ -82,7 +82,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Webhooks", (it) => {
   it.effect("a rotation, a test and a replay with a stale If-Match are a 412, and with the current one are done", () =>
     Effect.gen(function* () {
       const { received, url } = yield* receiver
-      const { secret, uuid } = yield* createWebhook({ url, types: ["location.created"] })
+      const { secret, uuid } = yield* createWebhook({ url, types: ["assetCategory.deleted"] })
       const etag = Effect.map(send("GET", `${path}/${uuid}`), ({ headers }) => headers.get("etag")!)
       for (const [action, status, sent] of [
         ["rotate-secret", 200, { overlapSeconds: 0 }],

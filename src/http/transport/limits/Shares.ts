@@ -48,7 +48,7 @@ interface Tally extends Share {
  * What the keys use of this process: requests in flight, bulk requests, their places and the bytes of their bodies, parts of
  * uploads, streams, and bytes of answers that clients have not read. A key may use a part of each (`KEY_SHARE`, `KEY_WEIGHTS`); the
  * rest is left for other keys. Of the last quarter a key may have a quarter of what is left; the first one that comes when it is
- * whole, and has nothing, may have all of it. So two keys never take a whole pool, except the places.
+ * whole, and has nothing, may take all of it at once. So two keys never take a whole pool, except the places.
  */
 export class Shares extends Context.Service<
   Shares,
