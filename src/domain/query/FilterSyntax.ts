@@ -64,10 +64,12 @@ const readCondition = (
 }
 
 /** Which character is at a position of the text; only one above U+FFFF takes two positions. */
-const characters = (text: string) =>
-  /[\uD800-\uDBFF]/.test(text)
-    ? (position: number) => Array.from(text.slice(0, position)).length
-    : (position: number) => position
+const characters = (text: string) => {
+  if (!/[\uD800-\uDBFF]/.test(text)) return (position: number) => position
+  const all = Array.from(text)
+  const places = all.flatMap((character, place) => Array<number>(character.length).fill(place))
+  return (position: number) => places[position] ?? all.length
+}
 
 /** All conditions of a filter; an empty filter is invalid and does not mean "all rows". */
 export const split = (filter: string): Result.Result<ReadonlyArray<RawCondition>, SyntaxProblem> => {
