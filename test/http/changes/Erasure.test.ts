@@ -33,12 +33,12 @@ const wholeLog = Effect.gen(function* () {
   return row!.text
 })
 
-/** The search of the kept answers for a user takes 11 s. */
+/** The search of the kept answers for a user takes 7 s. */
 const slowSearch = Effect.fnUntraced(function* (users: ReadonlyArray<string>) {
   const { pooled } = yield* Sql
   yield* pooled.unsafe(`
     create function slow(created timestamptz) returns boolean language plpgsql cost 1000000 as $$ begin
-      if created < now() - interval '22 hours' and current_query() like '%plan_rows%' then perform pg_sleep(11); end if;
+      if created < now() - interval '22 hours' and current_query() like '%plan_rows%' then perform pg_sleep(7); end if;
       return true;
     end $$`)
   yield* pooled`
@@ -182,7 +182,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("erasure", (it) => {
               select count(*)::int as count from pg_stat_activity
                 where datname = current_database() and wait_event = 'PgSleep'`
               yield* eventually("the erasure searches", searches, ([row]) => row!.count === 1)
-              // One erasure follows the other, so that the second is answered after 22 s.
+              // One erasure follows the other, so that the second is answered after 14 s.
               const erasure = yield* Effect.forkChild(send("POST", `/v1/users/${deleted}/erase`))
               const headers = { "if-match": '"stale"' }
               const body = { username: "beside", email: "beside@example.com", groups: [group] }
@@ -197,7 +197,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("erasure", (it) => {
                   send("DELETE", `${path}?erase=true`, { headers })
                 ])
               )
-              assert.isBelow(Duration.toSeconds(took), 9)
+              assert.isBelow(Duration.toSeconds(took), 6)
               assert.deepStrictEqual(
                 answers.map(({ status }) => status),
                 [200, 201, 200, 404, 404, 412, 412]
