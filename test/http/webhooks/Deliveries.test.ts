@@ -286,23 +286,20 @@ layer(TestServer.layer(), { excludeTestServices: true })("Deliveries", (it) => {
       const { pooled } = yield* Sql
       const { received, url } = yield* receiver
       const { uuid } = yield* createWebhook({ url, types: ["location.created"] })
-      yield* pooled.withTransaction(
-        Effect.all([
-          pooled`update webhook_states set failures_in_a_row = 32 where webhook_uuid = ${uuid}`,
+      // In one transaction, before the job sees the rows.
+      const taken = yield* pooled.withTransaction(
+        Effect.gen(function* () {
+          yield* pooled`update webhook_states set failures_in_a_row = 32 where webhook_uuid = ${uuid}`
           // No event has this position.
-          pooled`
-            insert into webhook_queue (webhook_uuid, position, record_uuid, bytes, is_head)
-              select ${uuid}, 0, gen_random_uuid(), 1, true from generate_series(1, 64)`
-        ])
+          yield* pooled`
+            insert into webhook_queue (webhook_uuid, position, record_uuid, bytes, is_head, due_at)
+              select ${uuid}, 0, gen_random_uuid(), 1, true, now() from generate_series(1, 64)`
+          const [row] = yield* pooled<{ readonly rows: number }>`
+            select count(*)::int as rows from waypost_take_deliveries('1 minute') t where t.webhook_uuid = ${uuid}`
+          return row!
+        })
       )
-      const [taken] = yield* pooled.withTransaction(
-        Effect.andThen(
-          pooled`update webhook_queue set taken_until = null, due_at = now() where webhook_uuid = ${uuid}`,
-          pooled<{ readonly rows: number }>`select count(*)::int as rows from waypost_take_deliveries('1 minute') t
-            where t.webhook_uuid = ${uuid}`
-        )
-      )
-      assert.isAbove(taken!.rows, 1)
+      assert.isAbove(taken.rows, 1)
       yield* pooled`update webhook_queue set taken_until = null, due_at = now() where webhook_uuid = ${uuid}`
       const created = yield* create()
       yield* arrived(received, 1)
