@@ -24,14 +24,17 @@ export const partUrls =
       { concurrency: 16 }
     )
 
+/** Whether the file is stored whole. */
+const isWhole = (storage: Storage["Service"], fileSize: number, { key }: MultipartUpload) =>
+  Effect.map(storage.size(key), Option.contains(fileSize))
+
 /** Whether an earlier completion, which a crash or its client ended, has joined the parts: then none is left to compare. */
 export const isJoined = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   { fileSize }: Pick<StoredUpload, "fileSize">,
   stored: MultipartUpload
 ) {
-  const size = yield* storage.size(stored.key)
-  return Option.contains(size, fileSize) && (yield* storage.parts(stored)).length === 0
+  return (yield* isWhole(storage, fileSize, stored)) && (yield* storage.parts(stored)).length === 0
 })
 
 /**
@@ -43,9 +46,9 @@ export const arrivedParts = Effect.fnUntraced(function* (
   upload: Pick<StoredUpload, "fileSize" | "numberOfParts" | "partSize">,
   stored: MultipartUpload
 ) {
-  const parts = yield* storage.parts(stored)
-  if (parts.length > 0 || !(yield* isJoined(storage, upload, stored))) return parts
   const { fileSize, numberOfParts, partSize } = upload
+  const parts = yield* storage.parts(stored)
+  if (parts.length > 0 || !(yield* isWhole(storage, fileSize, stored))) return parts
   return Array.from({ length: numberOfParts }, (_, index) => ({
     partNumber: index + 1,
     size: Math.min(partSize, fileSize - index * partSize),

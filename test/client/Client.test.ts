@@ -228,9 +228,9 @@ describe("typed client", () => {
 
   it.live("the response of a request can be read in every way, with or without a body", () =>
     Effect.gen(function* () {
-      const noBody = [204, ""] as const
+      const withoutBody = [204, ""] as const
       const { close, layer } = yield* Effect.promise(() =>
-        serverWith([[200, written, { etag: '"1"', "set-cookie": "a=1" }], [200, written], [200, written], noBody])
+        serverWith([[200, written, { etag: '"1"', "set-cookie": "a=1" }], [200, written], [200, written], withoutBody])
       )
       const { locations } = yield* Effect.provide(Client, layer)
       const request = locations.get({ params: { uuid }, query: { fields: ["name"] }, responseMode: "response-only" })
