@@ -89,8 +89,13 @@ const watched = () =>
       statuses.push(status)
     }
     await fetch(`${url}/v1/locations?filter=%0d%0a%1b[31mname`, { headers: { "x-request-id": "log-test" } })
-    const paths = [`/${"x".repeat(3000)}`, "/v1/locations;a", ...Array.from({ length: 30 }, () => "/v1/locations")]
-    const answers = await Promise.all(paths.map((path) => fetch(`${url}${path}`, { headers })))
+    const answersOf = (paths: ReadonlyArray<string>) =>
+      Promise.all(paths.map((path) => fetch(`${url}${path}`, { headers })))
+    const answers = await answersOf([`/${"x".repeat(3000)}`, "/v1/locations;a"])
+    await Process.until("two requests were in flight at once", async () => {
+      answers.push(...(await answersOf(Array(30).fill("/v1/locations"))))
+      return answers.some(({ status }) => status === 503)
+    })
     return { key, statuses, answers }
   })
 
