@@ -48,7 +48,8 @@ const copyAll = Effect.fnUntraced(function* <E>(
     Stream.mapEffect(
       Effect.fnUntraced(function* (file) {
         const folder = path.dirname(layout.file(file.key))
-        yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
+        // The failure of another file waits for it: a folder that appears while the backup is removed would stay.
+        yield* Effect.uninterruptible(fs.makeDirectory(folder, { recursive: true, mode: 0o700 }))
         folders.add(folder).add(path.dirname(folder))
         yield* copy(layout, file, count).pipe(
           Effect.retry({ ...retries, while: ({ _tag }) => _tag === "StorageUnavailableError" }),

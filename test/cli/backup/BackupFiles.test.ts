@@ -1,12 +1,16 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { NodeServices } from "@effect/platform-node"
+import { Effect, Exit, FileSystem, Layer, Option, Path, Stream } from "effect"
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from "node:fs"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
+import * as BackupFiles from "../../../src/cli/backup/BackupFiles.ts"
+import * as BackupFolder from "../../../src/cli/backup/BackupFolder.ts"
 import { storageKey } from "../../../src/domain/assets/File.ts"
+import { Storage, StorageUnavailableError } from "../../../src/storage/Storage.ts"
 import { createAsset, upload } from "../../support/requests/AssetRequests.ts"
 import { send } from "../../support/requests/Requests.ts"
 import * as TestServer from "../../support/TestServer.ts"
@@ -134,6 +138,40 @@ layer(TestServer.layer(), { excludeTestServices: true })("files in backups", (it
       assert.include(text, `The file ${keys[2]} cannot be copied: `)
       assert.notInclude(text, "older one")
     }).pipe(Effect.scoped)
+  )
+
+  it.effect("a lost file that is in use fails the copies once no folder is being made any more", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const layout = BackupFolder.layoutOf(yield* Path.Path, fresh())
+      const lines = ["aa/lost", "bb/slow"].map((key) => ({ key, size: 1, sha256: "", contentType: "text/plain" }))
+      let making = 0
+      const slow = FileSystem.make({
+        ...fs,
+        makeDirectory: (path) =>
+          Effect.callback((resume) => {
+            making++
+            setTimeout(
+              () => {
+                making--
+                resume(Effect.void)
+              },
+              path.endsWith("bb") ? 200 : 0
+            )
+          })
+      })
+      const missing = Layer.mock(Storage, {
+        read: () => Stream.fail(new StorageUnavailableError({ message: "missing" })),
+        size: () => Effect.succeed(Option.none())
+      })
+      const exit = yield* BackupFiles.copyUsed(layout, Stream.fromIterable(lines), { done: 0 }).pipe(
+        Effect.provideService(FileSystem.FileSystem, slow),
+        Effect.provide(missing),
+        Effect.exit
+      )
+      assert.isTrue(Exit.isFailure(exit))
+      assert.strictEqual(making, 0)
+    }).pipe(Effect.provide(NodeServices.layer))
   )
 
   it.effect("a backup locks the file rows only while it copies unused files", () =>
