@@ -10,7 +10,10 @@ import { type ModuleName, pascal } from "./ModuleName.ts"
 /** The settings of a module as they are stored. */
 export type Settings<F extends Schema.Struct.Fields> = Schema.Struct.Encoded<F>
 
-/** What a client may send for a value: every member may be absent, and `null` means the same. */
+/**
+ * What a client may send for a value, at most. Every member may be absent or `null` here, also one that the service requires or
+ * that must not be `null`: the fields of a module do not have that in their types.
+ */
 export type Sent<T> = T extends string | number | boolean | null | undefined | DateTime.Utc
   ? T
   : T extends ReadonlyArray<infer E>

@@ -69,8 +69,9 @@ export class AssetSearch extends Context.Service<
         const words = request.search?.normalize("NFC").trim() ?? ""
         const isSearch = words !== ""
         const sortBy = request.sortBy ?? (isSearch ? "relevance" : undefined)
-        // Without words nothing is more relevant than something else: the newest come first.
-        const listed = { ...request, sortBy: sortBy === "relevance" && !isSearch ? undefined : sortBy }
+        // Without words nothing is more relevant than something else: the newest come first, on numbered pages.
+        const isUnranked = sortBy === "relevance" && !isSearch && request.after === undefined
+        const listed = { ...request, sortBy: isUnranked ? undefined : sortBy }
         const view = viewOf(locale, scope)
         if (!isSearch) return yield* assets.list(listed, view)
         const sought = hasWords(words) ? words : ""

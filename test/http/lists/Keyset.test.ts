@@ -205,7 +205,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("pages behind a cursor"
     Effect.gen(function* () {
       const numbered = yield* send("GET", "/v1/locations?after=&page=1")
       assert.deepStrictEqual(problemsOf(numbered), [400, "InvalidRequestError", "page invalidFormat"])
-      for (const query of ["search=a&sortBy=relevance", "search=a"]) {
+      for (const query of ["search=a&sortBy=relevance", "search=a", "sortBy=relevance", "search=&sortBy=relevance"]) {
         const ranked = yield* send("GET", `/v1/assets/search?after=&${query}`)
         assert.deepStrictEqual(problemsOf(ranked), [400, "InvalidRequestError", "sortBy invalidFormat"], query)
       }

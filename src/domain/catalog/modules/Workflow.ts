@@ -33,6 +33,12 @@ const isListed = (type: Approvers["type"]): type is "users" | "groups" => type =
 
 const approversOf = ({ role, type, uuids }: Approvers, required: number, path: string) => [
   ...unless(!isListed(type) || uuids.length > 0, `${path}.uuids`, "required", `Approvers of type ${type} need uuids`),
+  ...unless(
+    isListed(type) || uuids.length === 0,
+    `${path}.uuids`,
+    "notAllowed",
+    "Only approvers of type users and groups have uuids"
+  ),
   ...unless(type !== "role" || role !== undefined, `${path}.role`, "required", "Approvers of type role need a role"),
   ...unless(
     type !== "users" || uuids.length === 0 || required <= uuids.length,

@@ -64,6 +64,11 @@ describe("the workflow module", () => {
         [{ name: long(151) }, "name tooLong"],
         [{ steps: [step({ approvers: { type: "groups" } })] }, "steps.0.approvers.uuids required"],
         [{ steps: [step({ approvers: { type: "role" } })] }, "steps.0.approvers.role required"],
+        [{ steps: [step({ approvers: { ...managers, uuids: [uuid(1)] } })] }, "steps.0.approvers.uuids notAllowed"],
+        [
+          { steps: [step({ approvers: { type: "role", role: "ROLE_MANAGER", uuids: [uuid(1)] } })] },
+          "steps.0.approvers.uuids notAllowed"
+        ],
         [{ steps: [step({ approvers: { type: "role", role: "ROLE_X" } })] }, "steps.0.approvers.role notAllowed"],
         [{ steps: [step({ approvers: users(1), requiredApprovals: 2 })] }, "steps.0.approvers.uuids tooFew"],
         [{ steps: [step({ escalateTo: "unknown" })] }, "steps.0.escalateTo invalidFormat"]
