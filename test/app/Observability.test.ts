@@ -79,9 +79,28 @@ const exported = async <A>(
   return { posts, found, code, lines: service.output().trim().split("\n") }
 }
 
-/** A service of one process with requests whose filters and searches are secret, and then with more at once than it serves. */
+/** Closes the log pipe of a service; returns how it answers requests afterwards. */
+const unlogged = async ({ key, process, url }: Service.Service) => {
+  process.stdout!.destroy()
+  process.stderr!.destroy()
+  const statuses: Array<number> = []
+  for (let number = 0; number < 8; number++) {
+    // A separate connection for each, so that every worker gets some.
+    const headers = { authorization: key, "content-type": "application/json", connection: "close" }
+    const body = JSON.stringify({ name: "Unlogged", identifier: `unlogged-${number}` })
+    statuses.push((await fetch(`${url}/v1/locations`, { method: "POST", headers, body })).status)
+    await sleep(50)
+  }
+  return statuses
+}
+
+/**
+ * A service of one process with requests whose filters and searches are secret, then with more at once than it serves, and at
+ * last with a closed log pipe.
+ */
 const watched = () =>
-  exported({ WORKERS: "1", LOG_FORMAT: "", LOG_LEVEL: "debug", MAX_IN_FLIGHT: "1" }, async ({ key, url }) => {
+  exported({ WORKERS: "1", LOG_FORMAT: "", LOG_LEVEL: "debug", MAX_IN_FLIGHT: "1" }, async (service) => {
+    const { key, url } = service
     const headers = { authorization: key }
     const statuses: Array<number> = []
     for (const query of ["", "?filter=contact.email:equals:hidden@example.com", "?search=hidden"]) {
@@ -96,31 +115,17 @@ const watched = () =>
       answers.push(...(await answersOf(Array(30).fill("/v1/locations"))))
       return answers.some(({ status }) => status === 503)
     })
-    return { key, statuses, answers }
-  })
-
-/** A service whose log pipe is closed, with some requests. */
-const unlogged = (WORKERS: string) =>
-  exported({ WORKERS }, async ({ key, process, url }) => {
-    process.stdout!.destroy()
-    process.stderr!.destroy()
-    const statuses: Array<number> = []
-    for (let number = 0; number < 8; number++) {
-      // A separate connection for each, so that every worker gets some.
-      const headers = { authorization: key, "content-type": "application/json", connection: "close" }
-      const body = JSON.stringify({ name: "Unlogged", identifier: `unlogged-${number}` })
-      statuses.push((await fetch(`${url}/v1/locations`, { method: "POST", headers, body })).status)
-      await sleep(50)
-    }
-    return statuses
+    const ids = answers.map((answer) => answer.headers.get("x-request-id")!)
+    await Process.until("the requests are logged", () => ids.every((id) => service.output().includes(id)))
+    return { key, statuses, answers, unlogged: await unlogged(service) }
   })
 
 describe("logs and telemetry", () => {
   let telemetry: Awaited<ReturnType<typeof watched>>
-  let closed: Readonly<Record<string, Awaited<ReturnType<typeof unlogged>>>>
+  let two: Awaited<ReturnType<typeof exported<ReadonlyArray<number>>>>
   beforeAll(async () => {
     telemetry = await watched()
-    closed = { 1: await unlogged("1"), 2: await unlogged("2") }
+    two = await exported({ WORKERS: "2" }, unlogged)
   })
 
   it("the service sends traces, metrics and logs to the configured collector, and flushes them at shutdown, without keys, filters and searches", () => {
@@ -147,7 +152,7 @@ describe("logs and telemetry", () => {
 
   for (const workers of [1, 2]) {
     it(`each process sends its gauges, and the counters of deliveries before the first attempt, under an identity of its own, WORKERS=${workers}`, () => {
-      const { code, posts } = workers === 1 ? telemetry : closed[workers]!
+      const { code, posts } = workers === 1 ? telemetry : two
       assert.strictEqual(code, 0)
       const metrics = posts.get("/v1/metrics") ?? ""
       // An alert sees no first increase of a series that begins with it.
@@ -199,9 +204,9 @@ describe("logs and telemetry", () => {
 
   for (const workers of [1, 2]) {
     it(`the service keeps serving after its log pipe is closed, WORKERS=${workers}`, () => {
-      const { code, found } = closed[workers]!
-      assert.deepStrictEqual([...new Set(found)], [201])
-      assert.strictEqual(code, 0)
+      const statuses = workers === 1 ? telemetry.found.unlogged : two.found
+      assert.deepStrictEqual([...new Set(statuses)], [201])
+      assert.strictEqual((workers === 1 ? telemetry : two).code, 0)
     })
   }
 
