@@ -165,14 +165,17 @@ layer(TestServer.layer(), { excludeTestServices: true })("waypost restore", (it)
         const copy = fresh()
         const made = yield* command(["backup", copy], yield* current, yield* dataFolder)
         assert.strictEqual(made.code, 0, made.text)
-        for (const last of [Infinity, 65]) {
+        for (const [last, prepared] of [
+          [Infinity, migrated],
+          [65, empty]
+        ] as const) {
           editManifest(copy, (text) => {
             const manifest = JSON.parse(text)
             const { waypost } = manifest.migrations
             manifest.migrations.waypost = waypost.filter(([id]: readonly [number]) => id <= last)
             return JSON.stringify(manifest)
           })
-          const target = yield* empty
+          const target = yield* prepared
           const restored = yield* command(["restore", copy], target, fresh())
           assert.strictEqual(restored.code, 0, restored.text)
           assert.deepStrictEqual(yield* ask(target, unknown), [{ rows: 1 }])
