@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { waypost } from "../support/cli/Command.ts"
-import { dataFolder } from "../support/Process.ts"
+import { migratedFolder } from "../support/Process.ts"
 import { start } from "../support/Service.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -81,7 +81,7 @@ describe("waypost-backup.service", () => {
     const checked = await waypost(["restore", "--check", join(backups, latest!)])
     assert.include(checked.out, "Complete: ")
     const { command, properties } = restore()
-    const target = dataFolder()
+    const target = migratedFolder()
     const variables = variablesOf(properties["Environment"]!.replaceAll("/var/lib/waypost", target.folder))
     const { stdout } = run(command.replace(/\S+$/, join(backups, latest!)), {
       ...Object.fromEntries(variables),
