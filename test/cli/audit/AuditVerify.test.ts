@@ -170,7 +170,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("waypost audit verify",
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       yield* pooled`insert into asset_categories (uuid, key, translations, position)
-        select gen_random_uuid(), 'category-' || i, '[]', 0 from generate_series(1, 12000) i`
+        select gen_random_uuid(), 'category-' || i, '[]', 0 from generate_series(1, 5100) i`
       yield* seal
       yield* sealed
       const { code, text } = yield* verify()
