@@ -22,8 +22,8 @@ describe("waypost upload", () => {
   it("an upload creates an asset for every file, including subfolders, and lists the files it skips", async () => {
     const hashes = {
       "menukaart été 2026.txt": uploading.file("brand/menukaart été 2026.txt", "x"),
-      "summer-sale_poster.bin": uploading.file("brand/posters/summer-sale_poster.bin", 5 * mebibyte),
-      "Výloha č. 7.bin": uploading.file("brand/posters/large/Výloha č. 7.bin", 20 * mebibyte + 1)
+      "summer-sale_poster.bin": uploading.file("brand/posters/summer-sale_poster.bin", mebibyte),
+      "Výloha č. 7.bin": uploading.file("brand/posters/large/Výloha č. 7.bin", 16 * mebibyte + 1)
     }
     uploading.file("brand/nothing.txt", "")
     uploading.file("brand/.hidden/secret.txt", "secret")
@@ -31,7 +31,7 @@ describe("waypost upload", () => {
 
     const { code, err, out } = await uploading.upload("brand")
     assert.strictEqual(code, 0, err)
-    assert.include(out, "3 uploaded, 3 skipped (26.2 MB in ")
+    assert.include(out, "3 uploaded, 3 skipped (17.8 MB in ")
     assert.match(out, /skipped \S+nothing\.txt: empty\n/)
     assert.match(out, /skipped \S+\.hidden: hidden\n/)
     assert.match(out, /skipped \S+circle: a link to a folder; to include it, pass its path as an argument\n/)
