@@ -113,7 +113,7 @@ describe("waypost import and export", () => {
     )
     const refused = join(folder, "twice.ndjson")
     const args = ["import", "locations", "-", "--format", "ndjson", "--refused", refused]
-    const { code, out } = await start(args, env, rows.join("\n")).result
+    const { code, out } = await waypost(args, env, rows.join("\n"))
     assert.strictEqual(code, 1)
     assert.include(out, "1 created, 39 refused")
     assert.strictEqual((await get("/v1/locations?filter=identifier:equals:TWICE")).data[0]!["name"], "Version 0")
