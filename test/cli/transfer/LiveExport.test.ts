@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, beforeEach } from "vitest"
 import { waypost } from "../../support/cli/Command.ts"
@@ -27,6 +27,12 @@ const exported = async (resource: string) => {
   return { out, records: lines.map((line) => JSON.parse(line) as Exported) }
 }
 
+/** Creates locations, one each second until now. */
+const create = (count: number, prefix: string) =>
+  running.execute(`insert into locations (uuid, name, identifier, created_at, edited_at)
+    select gen_random_uuid(), 'Branch', '${prefix}-' || i, at, at
+    from generate_series(1, ${count}) i, lateral (select now() - (${count} - i) * interval '1 second' as at) times`)
+
 /** Deletes locations in one request. */
 const remove = async (locations: ReadonlyArray<Exported>) => {
   const operations = locations.map(({ uuid }) => ({ op: "delete", uuid }))
@@ -37,10 +43,7 @@ const remove = async (locations: ReadonlyArray<Exported>) => {
 
 describe("waypost export of records that change", () => {
   it("an export holds every record that stays, once, while the oldest ones are deleted", async () => {
-    const path = join(running.folder, "rows.ndjson")
-    const rows = Array.from({ length: 1400 }, (_, index) => ({ name: "Branch", identifier: `B-${index}` }))
-    writeFileSync(path, rows.map((row) => JSON.stringify(row)).join("\n"))
-    assert.include((await waypost(["import", "locations", path], running.env)).out, "1,400 created")
+    await create(1400, "B")
     const before = (await exported("locations")).records
     assert.lengthOf(before, 1400)
 
@@ -68,10 +71,7 @@ describe("waypost export of records that change", () => {
   })
 
   it("an exported group holds every member that stays while others are deleted", async () => {
-    const path = join(running.folder, "members.ndjson")
-    const rows = Array.from({ length: 700 }, (_, index) => ({ name: "Branch", identifier: `M-${index}` }))
-    writeFileSync(path, rows.map((row) => JSON.stringify(row)).join("\n"))
-    await waypost(["import", "locations", path], running.env)
+    await create(700, "M")
     const { records } = await exported("locations")
     const members = records.filter(({ identifier }) => identifier.startsWith("M-"))
     const group = { name: "Members", locations: members.map(({ uuid }) => uuid) }
