@@ -6,6 +6,7 @@ import { RenderFailedError, Renderer } from "../../src/media/Renderer.ts"
 import { own } from "../support/Children.ts"
 import { endless, endlessDrawing, noise, pdf, quarters } from "../support/MediaFixtures.ts"
 import { cpuMillis } from "../support/CpuTime.ts"
+import { compileCache } from "../support/Process.ts"
 import { eventually } from "../support/Until.ts"
 import { assertImages, decoders, every, file, isAlive, render, rendererLayer } from "./Rendering.ts"
 
@@ -32,14 +33,31 @@ const works = Effect.flatMap(render(quarters(64, 48).png(), "image/png", every),
   assertImages(images, every)
 )
 
+/** Waits until the decoder with this folder has its file, and is at work on it. */
+const atWork = Effect.fnUntraced(function* (folder: string) {
+  yield* eventually(
+    "The decoder has no file",
+    Effect.sync(() => existsSync(`${folder}/files/source`)),
+    (holds) => holds
+  )
+  yield* Effect.sleep("100 millis")
+})
+
 /** Starts a job that does not end by itself. */
 const hanging = Effect.gen(function* () {
   yield* works
   const { folder, pid } = yield* running()
   const fiber = yield* Effect.forkScoped(Effect.flip(render(endlessDrawing, "image/svg+xml")))
-  yield* Effect.sleep("300 millis")
+  yield* atWork(folder)
   return { fiber, folder, pid }
 })
+
+/** Starts a service of this niceness that renders one file. */
+const owner = (path: string, type: string, niceness = 0) =>
+  spawn("nice", ["-n", String(niceness), process.execPath, `${import.meta.dirname}/owner.ts`, path, type], {
+    env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
+    stdio: "ignore"
+  })
 
 layer(rendererLayer(), { excludeTestServices: true })("decoder process of several files", (it) => {
   it.effect("the decoder process is reused for the next file", () =>
@@ -93,11 +111,12 @@ layer(rendererLayer(), { excludeTestServices: true })("decoder process of severa
   it.effect("rendering takes less than 100 ms of the processor time of the service", () =>
     Effect.gen(function* () {
       const photo = yield* Effect.promise(() => noise(2000, 1500).jpeg().toBuffer())
-      const page = pdf({ drawing: "0 0 600 400 re f\n".repeat(5000) })
+      const page = pdf({ drawing: "0 0 600 400 re f\n".repeat(1000) })
       yield* works
       const before = cpuMillis()
-      yield* render(photo, "image/jpeg", every)
-      yield* render(page, "application/pdf", every)
+      // Each of them takes the decoder more than that.
+      yield* render(photo, "image/jpeg")
+      yield* render(page, "application/pdf")
       assert.isBelow(cpuMillis() - before, 100)
     })
   )
@@ -188,10 +207,8 @@ describe("decoder process", () => {
     "a service that runs at a low priority renders files",
     {},
     Effect.gen(function* () {
-      const script = `${import.meta.dirname}/owner.ts`
-      const picture = yield* file(quarters(64, 48).png())
-      const owner = spawn("nice", ["-n", "10", process.execPath, script, picture, "image/png"], { stdio: "ignore" })
-      assert.strictEqual(yield* Effect.promise(() => own(owner).exited), 0)
+      const service = owner(yield* file(quarters(64, 48).png()), "image/png", 10)
+      assert.strictEqual(yield* Effect.promise(() => own(service).exited), 0)
     })
   )
 
@@ -209,14 +226,13 @@ describe("decoder process", () => {
       `no decoder process and no file remain when the service is killed while rendering ${title}`,
       {},
       Effect.gen(function* () {
-        const script = `${import.meta.dirname}/owner.ts`
-        const owner = spawn(process.execPath, [script, yield* file(bytes), type], { stdio: "ignore" })
-        const { exited } = own(owner)
-        const { folder, pid } = yield* running(owner.pid)
-        yield* Effect.sleep("300 millis")
+        const service = owner(yield* file(bytes), type)
+        const { exited } = own(service)
+        const { folder, pid } = yield* running(service.pid)
+        yield* atWork(folder)
         assert.isTrue(isAlive(pid))
         assert.isTrue(existsSync(folder))
-        owner.kill("SIGKILL")
+        service.kill("SIGKILL")
         yield* Effect.promise(() => exited)
         yield* eventually(
           "The process is still running",
