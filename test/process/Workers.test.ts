@@ -48,10 +48,15 @@ const bothAnswer = (service: Process.Service) =>
     return (await everyAnswering(service.url)).join() === workers.join() && workers
   })
 
+/** How many requests fill the pipe of the log. */
+const refused = 200
+
 describe("two workers", () => {
   let service: Process.Service
+  /** The lines of the log from the time when its pipe was filled. */
+  let lines: Promise<ReadonlyArray<string>>
   beforeAll(async () => {
-    service = await Process.start({ ...settings, WORKERS: "2" })
+    service = await Process.start({ ...settings, WORKERS: "2", LOG_LEVEL: "debug" })
   })
   afterAll(() => service.process.kill("SIGKILL"))
 
@@ -111,6 +116,14 @@ describe("two workers", () => {
 
   it("workers finish their requests on SIGTERM and leave no process running", async () => {
     const workers = Process.workersOf(service)
+    const output = service.process.stdout!
+    const start = service.output().length
+    lines = once(output, "close").then(() => service.output().slice(start).trim().split("\n"))
+    output.pause()
+    for (let sent = 0; sent < refused; sent += 20) {
+      const some = Array.from({ length: 20 }, () => fetch(`${service.url}/${"x".repeat(2000)}`, { headers: alone }))
+      await Promise.all(some)
+    }
     const begun = await Promise.all(
       Array.from({ length: 16 }, async (_, index) => {
         const outgoing = request(`${service.url}/v1/locations`, {
@@ -124,6 +137,7 @@ describe("two workers", () => {
       })
     )
     service.process.kill("SIGTERM")
+    output.resume()
     await sleep(300)
     const statuses = await Promise.all(
       begun.map(async ({ body, outgoing }) => {
@@ -136,14 +150,44 @@ describe("two workers", () => {
     assert.strictEqual(await service.exited, 0)
     assert.deepStrictEqual(workers.filter(Process.isRunning), [])
   })
+
+  it("lines of the log of two workers are whole when their pipe is full, and none is lost at a stop", async () => {
+    const messages = (await lines).map((line) => (JSON.parse(line) as { readonly message: string }).message)
+    assert.lengthOf(
+      messages.filter((message) => message.startsWith("GET /xxx")),
+      refused
+    )
+  })
 })
 
 describe("two workers with an embedded PostgreSQL", () => {
+  const limit = 20
   let service: Process.Service
   beforeAll(async () => {
-    service = await Process.start({ ...settings, WORKERS: "2", DATABASE_POOL_SIZE: "120", DRAIN_SECONDS: "3" })
+    service = await Process.start({
+      ...settings,
+      WORKERS: "2",
+      DATABASE_POOL_SIZE: "120",
+      DRAIN_SECONDS: "3",
+      RATE_LIMIT_PER_SECOND: String(limit)
+    })
   })
   afterAll(() => service.process.kill("SIGKILL"))
+
+  it("workers share the rate limit of a key", async () => {
+    const status = async () => (await fetch(`${service.url}/v1/me`, { headers: alone })).status
+    await bothAnswer(service)
+    const began = performance.now()
+    const statuses: Array<number> = []
+    for (; performance.now() - began < 3000; await sleep(200)) {
+      statuses.push(...(await Promise.all(Array.from({ length: 12 }, status))))
+    }
+    const max = limit * (1 + (performance.now() - began) / 1000)
+    const count = (code: number) => statuses.filter((each) => each === code).length
+    assert.isAtMost(count(200), max)
+    assert.isAtLeast(count(200), limit * 2)
+    assert.strictEqual(count(200) + count(429), statuses.length)
+  })
 
   it("the embedded PostgreSQL accepts the connections of all workers, and only its owner restarts it", async () => {
     const options = readFileSync(join(folder, "postgres/postmaster.opts"), "utf8")
@@ -217,59 +261,5 @@ describe("workers", () => {
     assert.strictEqual(workers.length, availableParallelism())
     service.process.kill("SIGKILL")
     await Process.until("the workers have exited", () => !workers.some(Process.isRunning))
-  })
-})
-
-describe("workers that share a log and the limits of keys", () => {
-  const limit = 5
-  let service: Process.Service
-  // It starts where all processes of a service were killed.
-  beforeAll(async () => {
-    service = await Process.start({
-      ...settings,
-      WORKERS: "2",
-      RATE_LIMIT_PER_SECOND: String(limit),
-      LOG_LEVEL: "debug"
-    })
-  })
-  afterAll(() => service.process.kill("SIGKILL"))
-
-  it("workers share the rate limit of a key", async () => {
-    const status = async () => (await fetch(`${service.url}/v1/me`, { headers: alone })).status
-    await bothAnswer(service)
-    const began = performance.now()
-    const statuses: Array<number> = []
-    for (; performance.now() - began < 3000; await sleep(200)) {
-      statuses.push(...(await Promise.all(Array.from({ length: 6 }, status))))
-    }
-    const max = limit * (1 + (performance.now() - began) / 1000)
-    const count = (code: number) => statuses.filter((each) => each === code).length
-    assert.isAtMost(count(200), max)
-    assert.isAtLeast(count(200), limit * 2)
-    assert.strictEqual(count(200) + count(429), statuses.length)
-  })
-
-  it("lines of the log of two workers are whole when their pipe is full, and none is lost at a stop", async () => {
-    const output = service.process.stdout!
-    const closed = once(output, "close")
-    const count = 200
-    output.pause()
-    for (let sent = 0; sent < count; sent += 20) {
-      const some = Array.from({ length: 20 }, () => fetch(`${service.url}/${"x".repeat(2000)}`, { headers: alone }))
-      await Promise.all(some)
-    }
-    service.process.kill("SIGTERM")
-    output.resume()
-    assert.strictEqual(await service.exited, 0)
-    await closed
-    const messages = service
-      .output()
-      .trim()
-      .split("\n")
-      .map((line) => (JSON.parse(line) as { readonly message: string }).message)
-    assert.lengthOf(
-      messages.filter((message) => message.startsWith("GET /xxx")),
-      count
-    )
   })
 })
