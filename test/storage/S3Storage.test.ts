@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url"
 import type { S3Options } from "../../src/storage/S3Client.ts"
 import * as S3Storage from "../../src/storage/S3Storage.ts"
 import { Storage } from "../../src/storage/Storage.ts"
+import { compileCache } from "../support/Process.ts"
 import { newKey, partUrl } from "../support/storage/Parts.ts"
 import { fauxqs, s3rver, storageOn } from "../support/storage/S3Servers.ts"
 import { suite } from "./Suite.ts"
@@ -122,6 +123,7 @@ describe("S3Storage", () => {
     `
     const { stderr, stdout } = spawnSync(process.execPath, ["--input-type=module", "--eval", script], {
       encoding: "utf8",
+      env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
       timeout: 60_000
     })
     assert.deepStrictEqual([stdout.trim(), stderr], ["false true", ""])
