@@ -5,7 +5,7 @@ import { filterableOf } from "../../../src/domain/query/FilterFields.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { type Answered, valuesAt } from "../../support/filters/FilterOracle.ts"
 import * as TestServer from "../../support/TestServer.ts"
-import { createAsset, createCategory, createMetaTag, fileRow } from "../../support/requests/AssetRequests.ts"
+import { createAssets, createCategory, createMetaTag } from "../../support/requests/AssetRequests.ts"
 import { expectError, send } from "../../support/requests/Requests.ts"
 
 const total = 120
@@ -24,13 +24,11 @@ const seed = Effect.gen(function* () {
     type: "select",
     options: [{ key: "spring", translations: [{ locale: "en", label: 'Spring, "early"' }] }, { key: "autumn" }]
   })
-  yield* Effect.forEach(
-    Array.from({ length: total }, (_, index) => index),
-    Effect.fnUntraced(function* (index) {
-      const extension = pick(extensions, index)
-      const fileUuid = yield* fileRow(`${pick(words, index * 5)}.${extension}`, 1000 * (index % 7) + 1)
-      const uuid = yield* createAsset({
-        fileUuid,
+  const uuids = yield* createAssets(
+    Array.from({ length: total }, (_, index) => ({
+      fileName: `${pick(words, index * 5)}.${pick(extensions, index)}`,
+      fileSize: 1000 * (index % 7) + 1,
+      fields: {
         translations: [
           { locale: pick(["en", "nl-NL", "de"], index), name: pick(words, index) },
           { locale: "pt", name: `Nome, "${index % 9}"`, ...(index % 2 === 0 ? { description: "Um\ndois" } : {}) }
@@ -39,12 +37,12 @@ const seed = Effect.gen(function* () {
         ...(index % 4 === 0 ? { metaTags: [{ key: "season", value: pick(["spring", "autumn"], index / 4) }] } : {}),
         ...(index % 5 === 0 ? { validFrom: "2026-01-31T09:30:00.000Z", validUntil: "2027-01-31T09:30:00.000Z" } : {}),
         ...(index % 6 === 0 ? { focalPoint: { x: 0.25, y: (index % 4) / 4 } } : {})
-      })
-      yield* pooled`update assets set created_at = date_trunc('second', now()) - interval '1 second' * ${index % 40},
-        edited_at = now() + interval '1 second' * ${index % 5} where uuid = ${uuid}`
-    }),
-    { concurrency: 8 }
+      }
+    }))
   )
+  yield* pooled`update assets set created_at = date_trunc('second', now()) - interval '1 second' * ((place - 1) % 40),
+    edited_at = now() + interval '1 second' * ((place - 1) % 5)
+    from unnest(${uuids}::uuid[]) with ordinality listed (listed_uuid, place) where uuid = listed_uuid`
   // Overwrite the image facts once no thumbnail job is pending.
   const pending = pooled<{ readonly count: number }>`select count(*)::int from files where processing = 'pending'`
   yield* Effect.repeat(Effect.delay(pending, "50 millis"), { until: ([row]) => row!.count === 0 })

@@ -4,7 +4,7 @@ import { operatorsOf } from "../../../src/domain/query/FilterConditions.ts"
 import { type Answered, type Asked, matches, valuesAt, write } from "../../support/filters/FilterOracle.ts"
 import * as FilterSamples from "../../support/filters/FilterSamples.ts"
 import * as TestServer from "../../support/TestServer.ts"
-import { createAsset, createMetaTag } from "../../support/requests/AssetRequests.ts"
+import { createAsset, createAssets, createMetaTag } from "../../support/requests/AssetRequests.ts"
 import { expectError, send } from "../../support/requests/Requests.ts"
 
 const { below, chance, instant, pick, random, text } = FilterSamples.make(20_261_214)
@@ -52,12 +52,13 @@ const seed = Effect.gen(function* () {
     const listed = type.toLowerCase().endsWith("select") ? { options: options.map((key) => ({ key })) } : {}
     yield* createMetaTag({ key: `${type}_Tag9`, type, filterable: true, ...listed })
   }
-  for (let index = 0; index < 80; index++) {
+  const assets = Array.from({ length: 80 }, () => {
     const metaTags = kinds
       .filter(() => chance(0.6))
       .map(([type, [, value]]) => ({ key: `${type}_Tag9`, value: value() }))
-    yield* createAsset({ metaTags })
-  }
+    return { fields: { metaTags } }
+  })
+  yield* createAssets(assets)
 })
 
 layer(TestServer.layer(), { excludeTestServices: true })("Filters on the meta tags of assets", (it) => {

@@ -5,6 +5,7 @@ import { eventually } from "../../support/Until.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import {
   createAsset,
+  createAssets,
   createCategory,
   createMetaTag,
   patchAsset,
@@ -28,7 +29,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Freshness of the asset
     Effect.gen(function* () {
       const category = yield* createCategory({ key: "renamed", translations: entry("en", "Oldcategory") })
       // Rebuilt in three parts.
-      const uuids = yield* Effect.replicateEffect(createAsset({ categories: ["renamed"] }), 120, { concurrency: 8 })
+      const uuids = yield* createAssets(Array.from({ length: 120 }, () => ({ fields: { categories: ["renamed"] } })))
       assert.strictEqual(yield* found("oldcategory"), 120)
       const path = `/v1/asset-categories/${category}`
       yield* send("PATCH", path, { body: { translations: entry("nl", "Nieuwecategorie") } })

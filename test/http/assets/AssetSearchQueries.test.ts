@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../../support/TestServer.ts"
-import { createAsset, createCategory, createMetaTag, fileRow } from "../../support/requests/AssetRequests.ts"
+import { createAssets, createCategory, createMetaTag } from "../../support/requests/AssetRequests.ts"
 import { ask } from "./AssetSearches.ts"
 import { expectError, send, unknownUuid } from "../../support/requests/Requests.ts"
 
@@ -51,17 +51,10 @@ const plan = () => {
 }
 const plans = some(300, 300, plan)
 
-const make = Effect.fnUntraced(function* ({
-  categories,
+const fieldsOf = ({ categories, fileSize, fileWords, joint, tag, texts }: ReturnType<typeof plan>) => ({
+  fileName: `${fileWords.join(joint)}.dat`,
   fileSize,
-  fileWords,
-  joint,
-  tag,
-  texts
-}: ReturnType<typeof plan>) {
-  const fileUuid = yield* fileRow(`${fileWords.join(joint)}.dat`, fileSize)
-  const uuid = yield* createAsset({
-    fileUuid,
+  fields: {
     categories,
     translations: texts.map(({ description, locale, name }) => ({
       locale,
@@ -69,13 +62,16 @@ const make = Effect.fnUntraced(function* ({
       description: description.join(", ") || null
     })),
     metaTags: tag.map((value) => ({ key: "mood", value }))
-  })
+  }
+})
+
+const knownOf = ({ categories, fileSize, fileWords, tag, texts }: ReturnType<typeof plan>, uuid: string): Known => {
   const byLanguage = new Map(
     texts.map(({ description, locale, name }) => [locale.slice(0, 2), [...name, ...description]])
   )
   const shared = [...fileWords, ...tag, ...categories.flatMap((key) => categoryNames.get(key)!)]
-  return { uuid, byLanguage, shared, categories, fileSize } satisfies Known
-})
+  return { uuid, byLanguage, shared, categories, fileSize }
+}
 
 const makeAll = Effect.gen(function* () {
   const uuids = new Map<string, string>()
@@ -89,7 +85,8 @@ const makeAll = Effect.gen(function* () {
     const parentUuid = parent === undefined ? null : uuids.get(parent)
     uuids.set(key, yield* createCategory({ key, translations, parentUuid }))
   }
-  return { uuids, assets: yield* Effect.forEach(plans, make, { concurrency: 8 }) }
+  const created = yield* createAssets(plans.map(fieldsOf))
+  return { uuids, assets: plans.map((plan, index) => knownOf(plan, created[index]!)) }
 })
 
 const hasWords = ({ shared, byLanguage }: Known, locale: string | undefined, search: ReadonlyArray<string>) => {

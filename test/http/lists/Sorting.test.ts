@@ -2,7 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Sql } from "../../../src/sql/Sql.ts"
 import * as TestServer from "../../support/TestServer.ts"
-import { create, send } from "../../support/requests/Requests.ts"
+import { createAll } from "../../support/requests/BulkRequests.ts"
+import { send } from "../../support/requests/Requests.ts"
 
 const live = { excludeTestServices: true }
 const list = (query: string, headers: Record<string, string> = {}) => send("GET", `/v1/locations?${query}`, { headers })
@@ -49,16 +50,14 @@ const total = 300
 /** Three hundred locations with many equal and many missing values, some created at the same instant. */
 const seed = Effect.gen(function* () {
   const { pooled } = yield* Sql
-  yield* Effect.forEach(
-    Array.from({ length: total }, (_, index) => index),
-    (index) =>
-      create({
-        name: words[index % words.length],
-        identifier: `${words[(index * 7) % words.length]}${index}`,
-        ...(index % 5 === 0 ? {} : { address: { city: words[(index * 5) % 11], countryCode: countries[index % 4] } }),
-        locale: locales[index % 6]
-      }),
-    { concurrency: 8 }
+  yield* createAll(
+    "locations",
+    Array.from({ length: total }, (_, index) => ({
+      name: words[index % words.length],
+      identifier: `${words[(index * 7) % words.length]}${index}`,
+      ...(index % 5 === 0 ? {} : { address: { city: words[(index * 5) % 11], countryCode: countries[index % 4] } }),
+      locale: locales[index % 6]
+    }))
   )
   yield* pooled`update locations set created_at = date_trunc('milliseconds', now()) - interval '1 second' * (hashtext(identifier) % 40),
     edited_at = now() + interval '1 second' * (hashtext(name) % 5)`

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { Sql } from "../../../src/sql/Sql.ts"
 import * as Postgres from "../../support/Postgres.ts"
 import * as TestServer from "../../support/TestServer.ts"
-import * as Bulk from "../../support/requests/BulkRequests.ts"
+import { createAll } from "../../support/requests/BulkRequests.ts"
 import { expectError, send, unique, unknownUuid, unknownUuids } from "../../support/requests/Requests.ts"
 
 const kinds = ["users", "locations", "groups"] as const
@@ -20,17 +20,14 @@ const tableOf = (...two: readonly [Kind, Kind]) =>
   !two.includes("groups") ? "user_locations" : two.includes("users") ? "user_groups" : "group_locations"
 type Uuids = ReadonlyArray<string>
 
-/** Creates records with one request. */
 const some = (kind: Kind, count: number) =>
-  Effect.gen(function* () {
-    const operations = Array.from({ length: count }, () => {
+  Effect.suspend(() => {
+    const records = Array.from({ length: count }, () => {
       const value = unique(kind)
       const rest = { users: { email: `${value}@example.com` }, locations: { name: "Branch" }, groups: {} }[kind]
-      return Bulk.create({ [naming[kind]]: value, ...rest })
+      return { [naming[kind]]: value, ...rest }
     })
-    const answer = yield* Bulk.bulk(kind, operations)
-    assert.deepStrictEqual(answer.body.counts, { 201: count }, answer.text)
-    return Bulk.uuidsOf(answer)
+    return createAll(kind, records)
   })
 const create = (kind: Kind) => Effect.map(some(kind, 1), ([uuid]) => uuid!)
 const put = (owner: Kind, uuid: string, member: Kind, uuids: Uuids, key?: string) =>

@@ -1,11 +1,12 @@
 import { Effect } from "effect"
+import { randomUUID } from "node:crypto"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { TestServer } from "../TestServer.ts"
+import { createAll } from "./BulkRequests.ts"
 import { send, unique } from "./Requests.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A uuid that nothing has. */
 /** Uploads a small file and returns its uuid. */
 export const upload = Effect.fnUntraced(function* (
   fileName = `${unique("file")}.txt`,
@@ -22,16 +23,27 @@ export const upload = Effect.fnUntraced(function* (
   return body.data.fileUuid as string
 })
 
-/** Inserts the row of an uploaded file without storing bytes, for tests that need many files. */
-export const fileRow = Effect.fnUntraced(function* (fileName: string, size = 1, mimeType = "text/plain") {
+interface FileFields {
+  readonly fileName?: string
+  readonly fileSize?: number
+}
+
+/** Inserts rows of uploaded files without storing bytes, and returns their uuids. */
+const fileRows = Effect.fnUntraced(function* (files: ReadonlyArray<FileFields>, mimeType = "text/plain") {
   const { pooled } = yield* Sql
-  const [row] = yield* pooled.unsafe<{ readonly uuid: string }>(
+  const rows = files.map(({ fileName = `${unique("file")}.txt`, fileSize = 1 }) => [randomUUID(), fileName, fileSize])
+  yield* pooled.unsafe(
     `insert into files (uuid, file_name, extension, mime_type, size, sha256, path_name, url_name)
-      values (gen_random_uuid(), $1, lower(substring($1 from '[.]([^.]*)$')), $3, $2, '', $1, $1) returning uuid`,
-    [fileName, size, mimeType]
+      select uuid, name, lower(substring(name from '[.]([^.]*)$')), $4, size, '', name, name
+      from unnest($1::uuid[], $2::text[], $3::bigint[]) listed (uuid, name, size)`,
+    [...[0, 1, 2].map((column) => rows.map((row) => row[column])), mimeType]
   )
-  return row!.uuid
+  return rows.map(([uuid]) => String(uuid))
 })
+
+/** Inserts the row of an uploaded file without storing bytes, for tests that need many files. */
+export const fileRow = (fileName: string, fileSize?: number, mimeType?: string) =>
+  Effect.map(fileRows([{ fileName, fileSize: fileSize ?? 1 }], mimeType), ([uuid]) => uuid!)
 
 /** Creates an asset and returns its uuid. Without `fileUuid` in the fields it gets a new file, named `fileName`. */
 export const createAsset = Effect.fnUntraced(function* (fields: Fields = {}, fileName?: string) {
@@ -39,6 +51,17 @@ export const createAsset = Effect.fnUntraced(function* (fields: Fields = {}, fil
   const { body, status } = yield* send("POST", "/v1/assets", { body: { ...fields, fileUuid } })
   if (status !== 201) throw new Error(`Not created: ${JSON.stringify(body)}`)
   return body.data.uuid as string
+})
+
+/** Creates assets with one request, each with a new file, and returns their uuids. */
+export const createAssets = Effect.fnUntraced(function* (
+  assets: ReadonlyArray<FileFields & { readonly fields: Fields }>
+) {
+  const files = yield* fileRows(assets)
+  return yield* createAll(
+    "assets",
+    assets.map(({ fields }, index) => ({ ...fields, fileUuid: files[index]! }))
+  )
 })
 
 /** Creates an asset category or a meta tag and returns its uuid. */

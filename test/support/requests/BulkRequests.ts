@@ -44,6 +44,13 @@ export const outcomesOf = ({ body }: { readonly body: { readonly data: ReadonlyA
 export const uuidsOf = ({ body }: { readonly body: { readonly data: ReadonlyArray<Outcome> } }) =>
   body.data.map(({ uuid }) => uuid!)
 
+/** Creates records of a resource with one request and returns their uuids. */
+export const createAll = Effect.fnUntraced(function* (resource: string, records: ReadonlyArray<object>) {
+  const answer = yield* bulk(resource, records.map(create))
+  if (answer.body.counts?.["201"] !== records.length) throw new Error(`Not created: ${answer.text}`)
+  return uuidsOf(answer)
+})
+
 /** How many locations have an identifier that begins so. */
 export const countOf = (prefix: string) =>
   Effect.map(
