@@ -55,3 +55,19 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: 
     )
   }
 )
+
+layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: true })(
+  "the links of a change",
+  (it) => {
+    it.effect("to 40,000 records are merged within the time of a statement", () =>
+      Effect.gen(function* () {
+        const { pooled } = yield* Sql
+        const [row] = yield* pooled<{ readonly same: boolean }>`
+        select waypost_merge_links(array[jsonb_build_object('path', 'groups', 'added', added, 'removed', '[]'::jsonb)])
+          = jsonb_build_array(jsonb_build_object('path', 'groups', 'added', added, 'removed', '[]'::jsonb)) as same
+        from (select jsonb_agg(lpad(i::text, 36, '0')) as added from generate_series(1, 40000) i) listed`
+        assert.isTrue(row!.same)
+      })
+    )
+  }
+)
