@@ -108,7 +108,7 @@ export class Renderer extends Context.Service<
         // Without images there is no process, and nothing to find out.
         const detected = yield* Effect.cached(Effect.uninterruptible(RendererSandbox.detect))
         const start = Effect.flatMap(detected, (sandbox) =>
-          RendererProcess.start({ searchPath, sandbox, program: RendererProcess.main })
+          RendererProcess.start({ searchPath, sandbox, program: RendererProcess.main() })
         )
         const turn = yield* RendererTurns.make({ idle, jobs, start })
         // Icons are shown while files are waited for, so they wait for no file.

@@ -1,6 +1,6 @@
 import { type Cause, Deferred, Effect, FileSystem, Path, Queue, Ref, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
-import { programOf } from "../settings/Installation.ts"
+import { quickProgramOf } from "../settings/Installation.ts"
 import { Answer, Job } from "./renderer/Protocol.ts"
 import * as RendererSandbox from "./RendererSandbox.ts"
 
@@ -20,7 +20,7 @@ export interface RendererProcess {
 }
 
 /** The program that decodes. */
-export const main = programOf("media/renderer/main")
+export const main = () => quickProgramOf("media/renderer/main")
 
 // In KiB, of the data segment. Node reserves half of it at its start; the other half is for the decoders, whose
 // allocations fail beyond it.

@@ -3,7 +3,7 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { constants, open } from "node:fs/promises"
 import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
-import { codeOf, installed, programs } from "../settings/Installation.ts"
+import { codeOf, installed } from "../settings/Installation.ts"
 
 /** What separates the process that decodes from the rest of the machine, beyond the permission model of Node. */
 export interface RendererSandbox {
@@ -28,7 +28,7 @@ export const detect = Effect.gen(function* () {
     yield* Effect.logInfo(
       "The process that makes thumbnails has network access, because unshare --net is not permitted"
     )
-  const isReadable = Effect.all([programs, process.execPath].map(isReadableByAll))
+  const isReadable = Effect.all([codeOf(""), process.execPath].map(isReadableByAll))
   const canChangeUser = isRoot && (yield* isCapable) && (yield* isReadable).every(Boolean)
   if (isRoot && !canChangeUser)
     yield* Effect.logInfo(
@@ -90,9 +90,16 @@ export const flags = (folder: string, program: string, { spawns }: { readonly sp
   "--permission",
   "--allow-addons",
   ...(spawns ? ["--allow-child-process"] : []),
-  ...[...new Set([codeOf(""), programs, program, installed("package.json"), ...packages.map(folderOf), folder])].map(
-    (path) => `--allow-fs-read=${path}`
-  ),
+  ...[
+    ...new Set([
+      codeOf(""),
+      installed("dist/program"),
+      program,
+      installed("package.json"),
+      ...packages.map(folderOf),
+      folder
+    ])
+  ].map((path) => `--allow-fs-read=${path}`),
   `--allow-fs-write=${folder}`,
   "--disable-warning=PERM0001",
   "--disable-warning=PERM0002"
