@@ -20,8 +20,8 @@ const creating = (operation: Operation) =>
       const { path } = operation
       const { data } = yield* Service.call({ key, url })({ method: "POST", path, query: sent(query), body })
       const created = Service.recordOf(data)
-      // The secret of a key is only in this answer.
-      if (json || created["key"] !== undefined) return yield* Console.log(JSON.stringify(created))
+      // What an answer has in addition to the uuid, such as the secret of a key or of a webhook, can be only in it.
+      if (json || Object.keys(created).length > 1) return yield* Console.log(JSON.stringify(created))
       yield* printWritten("Created", operation, created["uuid"], json)
     })
   )

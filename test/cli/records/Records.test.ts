@@ -99,6 +99,13 @@ describe("commands on records", () => {
     assert.strictEqual(stderr, "Cannot write the output: ENOSPC: no space left on device, write\n")
   })
 
+  it("the secret of a webhook, which only the answer of its creation has, is printed", async () => {
+    const body = { url: "http://127.0.0.1:4999", types: ["location.created"] }
+    const { secret, uuid } = await json("create", "webhooks", "--data", JSON.stringify(body))
+    assert.match(secret, /^whsec_/)
+    assert.strictEqual((await json("get", "webhooks", uuid)).url, body.url)
+  })
+
   it("search finds assets by words", async () => {
     const { out } = await waypost(["search", "assets", "no", "such", "words", "--locale", "en"], env)
     assert.deepStrictEqual(JSON.parse(out), [])
