@@ -42,18 +42,35 @@ const unreachable = ({ reason }: HttpClientError.HttpClientError) => {
   return `The connection to ${origin} failed: ${cause}. Run the command again`
 }
 
+/** Names the file in an error of an open one, which names only its descriptor. */
+export const inFile =
+  (file: string) =>
+  (error: PlatformError.PlatformError): PlatformError.PlatformError => {
+    const { reason } = error
+    if (reason._tag === "BadArgument" || typeof reason.pathOrDescriptor === "string") return error
+    const { _tag, cause, description, method, module } = reason
+    return PlatformError.systemError({ _tag, module, method, description, pathOrDescriptor: file, cause })
+  }
+
+/** An error of the operating system as text, with the file. */
+const describeSystem = (error: PlatformError.PlatformError): string => {
+  const { cause, reason } = error
+  const message = cause instanceof Error ? cause.message : reason.message
+  if (reason.module === "Stdio" && reason.method === "stdout") return `Cannot write the output: ${message}`
+  const path = "pathOrDescriptor" in reason ? reason.pathOrDescriptor : undefined
+  if (typeof path !== "string") return message
+  if (reason._tag === "NotFound") {
+    return existsSync(dirname(path)) ? `${path}: No such file` : `The folder ${dirname(path)} does not exist`
+  }
+  return message.includes(path) ? message : `${path}: ${message}`
+}
+
 /** Errors that are shown without their name. */
 const plain: ReadonlySet<string> = new Set(["CommandError", "FormatError", "LockedError"])
 
 /** An error as text for the terminal, without a stack trace. */
 export const describe = (error: unknown): string => {
-  if (PlatformError.isPlatformError(error)) {
-    const { reason } = error
-    if (!("pathOrDescriptor" in reason)) return reason.message
-    const path = String(reason.pathOrDescriptor)
-    if (reason._tag !== "NotFound") return `${path}: ${reason.message}`
-    return existsSync(dirname(path)) ? `${path}: No such file` : `The folder ${dirname(path)} does not exist`
-  }
+  if (PlatformError.isPlatformError(error)) return describeSystem(error)
   if (HttpClientError.isHttpClientError(error) && error.response === undefined) return unreachable(error)
   if (!Predicate.isObject(error)) return String(error)
   const { _tag, message } = error

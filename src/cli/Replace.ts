@@ -1,4 +1,5 @@
 import { Effect, FileSystem, Stream } from "effect"
+import { inFile } from "./Failures.ts"
 
 /**
  * Replaces a file at once: after a crash it is the old one or the new one. Only its owner can read it. The text is collected
@@ -16,9 +17,9 @@ export const replace = Effect.fnUntraced(function* <E, R>(
     const handle = yield* fs.open(partial, { flag: "wx", mode: 0o600 })
     yield* text.pipe(
       Stream.encodeText,
-      Stream.runForEach((bytes) => handle.writeAll(bytes))
+      Stream.runForEach((bytes) => Effect.mapError(handle.writeAll(bytes), inFile(file)))
     )
-    yield* handle.sync
+    yield* Effect.mapError(handle.sync, inFile(file))
   })
   yield* Effect.scoped(write).pipe(Effect.onError(() => Effect.ignore(fs.remove(partial, { force: true }))))
   yield* fs.rename(partial, file)

@@ -1,7 +1,7 @@
 import { Effect, FileSystem, type Path, Schema, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { isObjectKey } from "../../storage/ObjectKey.ts"
-import { CommandError } from "../Failures.ts"
+import { CommandError, inFile } from "../Failures.ts"
 
 /** The version of the folder format; changes when older versions of Waypost can no longer read it. */
 export const format = 1
@@ -67,9 +67,9 @@ export const write = Effect.fnUntraced(function* <E, R>(file: string, bytes: Str
   yield* Stream.runForEach(bytes, (chunk) => {
     hash.update(chunk)
     size += chunk.length
-    return handle.writeAll(chunk)
+    return Effect.mapError(handle.writeAll(chunk), inFile(file))
   })
-  yield* handle.sync
+  yield* Effect.mapError(handle.sync, inFile(file))
   return { bytes: size, sha256: hash.digest("hex") }
 }, Effect.scoped)
 
@@ -119,12 +119,15 @@ export const syncFolder = Effect.fnUntraced(function* (folder: string) {
   yield* (yield* fs.open(folder, { flag: "r" })).sync
 }, Effect.scoped)
 
+const bytesOf = (fs: FileSystem.FileSystem, file: string) =>
+  Stream.mapError(fs.stream(file, { chunkSize: 256 * 1024 }), inFile(file))
+
 /** The size and the SHA-256 of a file; `onBytes` receives the size of each chunk. */
 export const sum = Effect.fnUntraced(function* (file: string, onBytes: (bytes: number) => void) {
   const fs = yield* FileSystem.FileSystem
   const hash = createHash("sha256")
   let size = 0
-  yield* Stream.runForEach(fs.stream(file, { chunkSize: 256 * 1024 }), (chunk) =>
+  yield* Stream.runForEach(bytesOf(fs, file), (chunk) =>
     Effect.sync(() => {
       hash.update(chunk)
       size += chunk.length
@@ -135,10 +138,7 @@ export const sum = Effect.fnUntraced(function* (file: string, onBytes: (bytes: n
 })
 
 export const lines = (file: string) =>
-  Stream.unwrap(Effect.map(FileSystem.FileSystem, (fs) => fs.stream(file, { chunkSize: 256 * 1024 }))).pipe(
-    Stream.decodeText,
-    Stream.splitLines
-  )
+  Stream.unwrap(Effect.map(FileSystem.FileSystem, (fs) => bytesOf(fs, file))).pipe(Stream.decodeText, Stream.splitLines)
 
 /** The files of a backup whose list has been verified. */
 export const filesOf = (layout: Layout) =>

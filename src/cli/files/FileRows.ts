@@ -1,5 +1,5 @@
 import { Effect, FileSystem, type PlatformError, Result, Stdio, Stream } from "effect"
-import { CommandError } from "../Failures.ts"
+import { CommandError, inFile } from "../Failures.ts"
 import type { Resource } from "../transfer/Resource.ts"
 import type { FormatError, Row } from "./Row.ts"
 import * as RowCount from "./RowCount.ts"
@@ -51,7 +51,7 @@ const sourceOf = Effect.fnUntraced(function* (file: string, { encoding, format }
   const { stdin } = yield* Stdio.Stdio
   const isFile = file !== "-"
   if (isFile) yield* fs.access(file, { readable: true })
-  const bytes: Bytes = decompress(isFile ? fs.stream(file) : stdin)
+  const bytes: Bytes = decompress(isFile ? Stream.mapError(fs.stream(file), inFile(file)) : stdin)
   if (encoding !== undefined || format === "xlsx") return { bytes, encoding: encoding ?? "utf-8", isFile }
   if (isFile) return { bytes, encoding: yield* Encoding.detect(bytes, { isWhole: true }), isFile }
   const { head, stream } = yield* Head.peek(bytes, (chunks) => sizeOf(chunks) >= headSize)

@@ -1,4 +1,5 @@
 import { Effect, FileSystem, Option, type PlatformError, Ref, Scope } from "effect"
+import { inFile } from "../Failures.ts"
 
 const encoder = new TextEncoder()
 
@@ -26,7 +27,7 @@ export const writer = Effect.fnUntraced(function* (file: string) {
     })
   )
   return (text: string): Effect.Effect<void, PlatformError.PlatformError> =>
-    Effect.flatMap(open, (made) => made.writeAll(encoder.encode(text)))
+    Effect.flatMap(open, (made) => Effect.mapError(made.writeAll(encoder.encode(text)), inFile(file)))
 })
 
 /** Writes refused files with their reasons, one JSON object a line. */

@@ -4,6 +4,7 @@ import { homedir } from "node:os"
 import type { ApiKey } from "../../domain/keys/ApiKey.ts"
 import { AssetId } from "../../domain/assets/Asset.ts"
 import { UploadId } from "../../domain/assets/Upload.ts"
+import { inFile } from "../Failures.ts"
 
 /**
  * A file whose upload was begun or completed: its content, its session, and its asset once created. `sameAs` is the name of
@@ -93,7 +94,7 @@ export const open = Effect.fnUntraced(function* (file: string) {
       Effect.suspend(() => {
         if (known === undefined && !entries.delete(path)) return Effect.void
         if (known !== undefined) entries.set(path, known)
-        return handle.writeAll(encoder.encode(line(path, known)))
+        return Effect.mapError(handle.writeAll(encoder.encode(line(path, known))), inFile(file))
       })
   }
   return journal

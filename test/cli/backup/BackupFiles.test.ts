@@ -9,6 +9,8 @@ import { join } from "node:path"
 import { afterAll } from "vitest"
 import * as BackupFiles from "../../../src/cli/backup/BackupFiles.ts"
 import * as BackupFolder from "../../../src/cli/backup/BackupFolder.ts"
+import { describe } from "../../../src/cli/Failures.ts"
+import { replace } from "../../../src/cli/Replace.ts"
 import { storageKey } from "../../../src/domain/assets/File.ts"
 import { Storage, StorageUnavailableError } from "../../../src/storage/Storage.ts"
 import { createAsset, upload } from "../../support/requests/AssetRequests.ts"
@@ -171,6 +173,21 @@ layer(TestServer.layer(), { excludeTestServices: true })("files in backups", (it
       )
       assert.include(error.message, "aa/lost is missing, and records use it")
       assert.strictEqual(making, 0)
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+
+  it.effect("a file of a backup or an export that the disk does not take is named with what the system reports", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const full = FileSystem.make({ ...fs, open: () => fs.open("/dev/full", { flag: "w" }) })
+      const file = fresh()
+      for (const write of [
+        BackupFolder.write(file, Stream.succeed(Buffer.from("x"))),
+        replace(file, Stream.succeed("x"))
+      ]) {
+        const error = yield* Effect.flip(Effect.provideService(write, FileSystem.FileSystem, full))
+        assert.strictEqual(describe(error), `${file}: ENOSPC: no space left on device, write`)
+      }
     }).pipe(Effect.provide(NodeServices.layer))
   )
 

@@ -87,16 +87,18 @@ describe("commands on records", () => {
     assert.deepInclude(await closing.result, { code: 0, err: "" })
 
     const full = openSync("/dev/full", "w")
-    const filling = spawn(process.execPath, [launcher, ...listing], {
-      env: { ...process.env, ...env },
-      stdio: ["ignore", full, "pipe"]
-    })
-    let stderr = ""
-    filling.stderr!.on("data", (chunk) => (stderr += String(chunk)))
-    const [status] = await once(filling, "close")
+    for (const args of [listing, ["export", "posts", "-", "--format", "ndjson"]]) {
+      const filling = spawn(process.execPath, [launcher, ...args], {
+        env: { ...process.env, ...env },
+        stdio: ["ignore", full, "pipe"]
+      })
+      let stderr = ""
+      filling.stderr!.on("data", (chunk) => (stderr += String(chunk)))
+      const [status] = await once(filling, "close")
+      assert.strictEqual(status, 1)
+      assert.strictEqual(stderr, "Cannot write the output: ENOSPC: no space left on device, write\n")
+    }
     closeSync(full)
-    assert.strictEqual(status, 1)
-    assert.strictEqual(stderr, "Cannot write the output: ENOSPC: no space left on device, write\n")
   })
 
   it("the secret of a webhook, which only the answer of its creation has, is printed", async () => {

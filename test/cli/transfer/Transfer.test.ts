@@ -162,6 +162,18 @@ describe("waypost import and export", () => {
     }
   })
 
+  it("a file that the system cannot read or write is named with what the system reports", async () => {
+    const rejected = file("rejected.ndjson", '{"name": 1}\n')
+    const importing = await waypost(["import", "locations", rejected, "--refused", "/dev/full"], env)
+    assert.include(importing.err, "/dev/full: ENOSPC: no space left on device, write\n")
+    const reading = await waypost(["import", "locations", folder, "--format", "csv"], env)
+    assert.include(reading.err, `${folder}: EISDIR: illegal operation on a directory, read\n`)
+    const exporting = await waypost(["export", "locations", join(rejected, "x.csv")], env)
+    assert.include(exporting.err, "ENOTDIR: not a directory, ")
+    assert.include(exporting.err, join(rejected, "x.csv"))
+    assert.deepStrictEqual([importing.code, reading.code, exporting.code], [1, 1, 1])
+  })
+
   it("an invalid key or an unreachable URL is reported in one line", async () => {
     const wrongKey = await waypost(["export", "locations", "-", "--format", "json"], {
       ...env,
