@@ -18,18 +18,22 @@ const get = Effect.fnUntraced(function* (url: string, key: Option.Option<Redacte
   return { status: response.status, body: yield* Effect.orElseSucceed(response.json, () => undefined) }
 })
 
-/** What is known of the key: its name and what it may do, or why it is not accepted. */
+/** What is known of the key: its name and what it may do, or why it is not accepted. `accepted` is absent if that is not known. */
 const keyStatus = Effect.fnUntraced(function* (baseUrl: string, key: Connection.Input["key"]) {
   if (Option.isNone(key)) return { accepted: false, text: "none; set WAYPOST_API_KEY" }
   const { body, status } = yield* get(`${baseUrl}/v1/me`, key)
-  if (status !== 200) return { accepted: false, text: `not accepted: ${String(memberOf(body, "message"))}` }
+  const message = memberOf(body, "message")
+  const answer = Predicate.isString(message) ? message : `status ${status}`
+  if (status === 401) return { accepted: false, text: `not accepted: ${answer}` }
+  const name = memberOf(body, "data", "name")
+  if (!Predicate.isString(name)) return { text: `unknown: ${answer}` }
   const permissions = memberOf(body, "data", "permissions")
   const expires = memberOf(body, "data", "expiresAt")
   const count = Array.isArray(permissions) ? permissions.length : 0
   return {
     accepted: true,
     text:
-      `"${String(memberOf(body, "data", "name"))}" (${String(memberOf(body, "data", "prefix"))}), ${count} permissions, ` +
+      `"${name}" (${String(memberOf(body, "data", "prefix"))}), ${count} permissions, ` +
       (Predicate.isString(expires) ? `expires ${expires}` : "does not expire")
   }
 })
@@ -38,7 +42,15 @@ const status = Effect.fnUntraced(function* ({ json, key, url }: Connection.Input
   const baseUrl = yield* Connection.baseUrlOf(url)
   const given = yield* Connection.keyOf(key)
   const { body, status } = yield* get(`${baseUrl}/readyz`)
-  const isReady = status === 200
+  const state = memberOf(body, "status")
+  if (!Predicate.isString(state)) {
+    return yield* new CommandError({
+      message:
+        `What answers at ${baseUrl} is not Waypost (status ${status}). Correct the address in --url or WAYPOST_URL, ` +
+        "or check the proxy before the service"
+    })
+  }
+  const isReady = state === "ready"
   const ownKey = yield* keyStatus(baseUrl, given)
   yield* Console.log(
     json
@@ -50,8 +62,13 @@ const status = Effect.fnUntraced(function* ({ json, key, url }: Connection.Input
         ].join("\n")
   )
   if (!isReady) return yield* new CommandError({ message: "The service is not ready" })
-  if (!ownKey.accepted && Option.isSome(given))
-    return yield* new CommandError({ message: "The service does not accept the key" })
+  if (ownKey.accepted === true || Option.isNone(given)) return
+  return yield* new CommandError({
+    message:
+      ownKey.accepted === false
+        ? "The service does not accept the key"
+        : "The service did not check the key. Run the command again"
+  })
 })
 
 /** `waypost status` */

@@ -2,6 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { closeSync, mkdirSync, openSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import { operations } from "../../../src/api/Operations.ts"
@@ -206,6 +208,36 @@ describe("waypost status", () => {
     const none = await waypost(["status", "--url", url], env)
     assert.strictEqual(none.code, 1)
     assert.include(none.err, `No service answers at ${url}`)
+  })
+
+  it("is ready only if Waypost answers so, and a key is rejected only if the service rejects it", async () => {
+    const answers = new Map<string, readonly [number, unknown]>()
+    const server = createServer(({ url }, response) => {
+      const [status, body] = answers.get(url!) ?? [404, "<html>"]
+      response.writeHead(status).end(typeof body === "string" ? body : JSON.stringify(body))
+    }).listen(0, "127.0.0.1")
+    await once(server, "listening")
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const status = () => waypost(["status", "--url", url], env)
+    for (const code of [200, 404, 502]) {
+      answers.set("/readyz", [code, "<html>"])
+      const { err, out } = await status()
+      assert.deepStrictEqual([out, err.includes(`What answers at ${url} is not Waypost (status ${code})`)], ["", true])
+    }
+    answers.set("/readyz", [503, { status: "unavailable", database: "down", storage: "up" }])
+    assert.include((await status()).out, 'not ready: {"status":"unavailable"')
+    answers.set("/readyz", [200, { status: "ready", database: "up", storage: "up" }])
+    for (const [code, answer, message] of [
+      [401, "not accepted: No", "does not accept the key"],
+      [429, "unknown: No", "did not check the key"]
+    ] as const) {
+      answers.set("/v1/me", [code, { message: "No" }])
+      const result = await status()
+      assert.include(result.out, answer)
+      assert.include(result.err, message)
+      assert.strictEqual(result.code, 1)
+    }
+    server.close().closeAllConnections()
   })
 
   it("a deleted record is restored by its uuid, and what was not restored is printed", async () => {
