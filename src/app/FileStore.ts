@@ -4,9 +4,18 @@ import * as DataFolder from "./DataFolder.ts"
 import * as FileStorage from "../storage/FileStorage.ts"
 import * as S3Storage from "../storage/S3Storage.ts"
 
+const folderIn = (path: Path.Path, dataFolder: string) => path.join(dataFolder, "files")
+
 /** The folder of the local file storage. */
 export const folder = Effect.gen(function* () {
-  return (yield* Path.Path).join(yield* DataFolder.make, "files")
+  return folderIn(yield* Path.Path, yield* DataFolder.make)
+})
+
+/** The name of the configured storage. Creates nothing. */
+export const name = Effect.gen(function* () {
+  const { DATA_DIR, S3_BUCKET, STORAGE } = yield* Settings
+  const path = yield* Path.Path
+  return STORAGE === "s3" ? `the bucket ${Option.getOrThrow(S3_BUCKET)}` : folderIn(path, path.resolve(DATA_DIR))
 })
 
 /** The S3 storage of the settings. */

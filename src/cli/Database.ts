@@ -20,6 +20,10 @@ const installation = Effect.gen(function* () {
 /** Prints to standard error which installation a command works on. */
 export const printInstallation = Effect.flatMap(installation, (name) => Console.error(`Installation: ${name}`))
 
+/** The same with the name of the storage, for commands that copy files. */
+export const printWithStorage = (storage: string) =>
+  Effect.flatMap(installation, (name) => Console.error(`Installation: ${name}, files in ${storage}`))
+
 /** The configured database. Commands connect to the embedded server when it runs, and start it when it does not. */
 export const database = Layer.provideMerge(Startup.database, Settings.layer)
 

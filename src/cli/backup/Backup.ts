@@ -159,7 +159,11 @@ export const command = Command.make(
       Argument.withDescription("The folder to create; it appears under its name when the backup is complete")
     )
   },
-  ({ folder }) => Effect.andThen(Database.printInstallation, Effect.provide(backup(folder), FileStore.layer))
+  ({ folder }) =>
+    Effect.andThen(
+      Effect.flatMap(FileStore.name, Database.printWithStorage),
+      Effect.provide(backup(folder), FileStore.layer)
+    )
 ).pipe(
   Command.withDescription(
     "Copy the database and the files into a new folder; the service may run. The backup contains hashes of keys and personal data: keep it private."

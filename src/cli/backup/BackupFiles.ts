@@ -19,8 +19,9 @@ export const copyUsed = (layout: BackupFolder.Layout, list: List, count: Count) 
     Effect.fail(
       new CommandError({
         message:
-          `The file ${key} is ${why}, and records use it. No backup was made; restore the file from an older backup or ` +
-          "delete the records that use it, and check the storage"
+          `The file ${key} is ${why}, and records use it. No backup was made. Check that STORAGE and DATA_DIR, or S3_BUCKET, ` +
+          "are those of the service, and check the storage. If the file is lost, restore it from an older backup or delete " +
+          "the records that use it"
       })
     )
   )

@@ -143,7 +143,7 @@ const restoreBoth = Effect.fnUntraced(
 const restore = Effect.fnUntraced(function* (folder: string, onlyCheck: boolean, resumesWebhooks: boolean) {
   const path = yield* Path.Path
   const layout = BackupFolder.layoutOf(path, path.resolve(folder))
-  if (!onlyCheck) yield* Effect.provide(Database.printInstallation, Settings.layer)
+  if (!onlyCheck) yield* Effect.provide(Effect.flatMap(FileStore.name, Database.printWithStorage), Settings.layer)
   const manifest = yield* readManifest(layout)
   const bytes = manifest.tables.reduce((sum, table) => sum + table.bytes, 0) + manifest.files.bytes
   const count: Count = { done: 0, total: onlyCheck ? bytes : 2 * bytes }

@@ -120,6 +120,19 @@ layer(TestServer.layer(), { excludeTestServices: true })("files in backups", (it
     })
   )
 
+  it.effect("a backup names the storage, and on a file that it lacks first asks for the settings of the service", () =>
+    Effect.gen(function* () {
+      yield* someFiles
+      const data = fresh()
+      const { code, text } = yield* command(["backup", fresh()], yield* current, data)
+      assert.strictEqual(code, 1)
+      assert.include(text, `, files in ${join(data, "files")}\n`)
+      assert.match(text, /No backup was made\. Check that STORAGE and DATA_DIR, or S3_BUCKET, are those of the service/)
+      const bucket = yield* bucketOf(data, () => false)
+      assert.match((yield* backup(bucket)).text, /^Installation: .+, files in the bucket files$/m)
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("a backup retries files when the storage closes the connection", () =>
     Effect.gen(function* () {
       const { keys } = yield* someFiles
