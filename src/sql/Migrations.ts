@@ -2,6 +2,7 @@ import { Effect, Layer, Schedule } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import * as MigratorFileSystem from "effect/sql/MigratorFileSystem"
 import { codeOf } from "../settings/Installation.ts"
+import { SettingsError } from "../settings/SettingsError.ts"
 import { jobTable, lastJobMigration, maintenanceClient, migratingJobs } from "./Sql.ts"
 import { canSucceedLater, isLocked } from "./SqlErrors.ts"
 
@@ -14,6 +15,33 @@ export const migrationTables = {
 
 /** All migrations, oldest first. */
 export const migrations = MigratorFileSystem.fromFileSystem(codeOf("sql/migrations"))
+
+/** The oldest major version of PostgreSQL that has what the migrations use. */
+const minVersion = 15
+
+interface Server {
+  readonly database: string
+  readonly encoding: string
+  readonly version: string
+}
+
+/** Why a server, or its database, cannot have the tables. */
+export const unsuitable = ({ database, encoding, version }: Server): string | undefined => {
+  if (Number.parseInt(version, 10) < minVersion) {
+    return `the server is PostgreSQL ${version}; Waypost needs ${minVersion} or newer`
+  }
+  if (encoding === "UTF8") return undefined
+  return `the database ${database} has the encoding ${encoding}; create it with encoding 'UTF8' template template0`
+}
+
+const checkServer = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [server] = yield* sql<Server>`
+    select current_database() as database, current_setting('server_encoding') as encoding,
+      current_setting('server_version') as version`
+  const reason = unsuitable(server!)
+  if (reason !== undefined) return yield* new SettingsError({ message: `DATABASE_URL: ${reason}` })
+})
 
 /** How long a migration waits for a table. Meanwhile the requests that use it wait, and those that use tables it has locked before. */
 const patience = "300ms"
@@ -85,7 +113,7 @@ export const migrateTo = (last = Infinity) =>
     const ids = (yield* migrations).map(([id]) => id)
     const done =
       applied === undefined
-        ? [yield* migrateOnce(last)]
+        ? [yield* Effect.andThen(checkServer, migrateOnce(last))]
         : yield* Effect.forEach(
             ids.filter((id) => id > applied && id <= last),
             migratePatiently
@@ -103,7 +131,7 @@ export const migrate = migrateTo().pipe(
   Effect.provide(maintenanceClient),
   Effect.retry({
     // A migration that did not get a table has tried for long enough.
-    while: (error) => error._tag !== "MigrationError" || !isLocked(error.cause),
+    while: (error) => error._tag === "SqlError" || (error._tag === "MigrationError" && !isLocked(error.cause)),
     schedule: Schedule.exponential("200 millis"),
     times: 5
   })

@@ -4,7 +4,8 @@ import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import { readdirSync, readFileSync } from "node:fs"
-import { migrate, migrateTo, migrationTables } from "../../src/sql/Migrations.ts"
+import { startErrorMessage } from "../../src/app/Startup.ts"
+import { migrate, migrateTo, migrationTables, unsuitable } from "../../src/sql/Migrations.ts"
 import { Database, lastJobMigration, Sql } from "../../src/sql/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
 import { settings } from "../support/TestServer.ts"
@@ -77,6 +78,25 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
       assert.strictEqual(Number(file.slice(0, 4)), index + 1)
     }
   })
+
+  it.effect(
+    "a server that is too old, and a database whose encoding is not UTF8, are rejected before the first migration",
+    () =>
+      Effect.gen(function* () {
+        const server = { database: "waypost", encoding: "UTF8", version: "15.13 (Debian 15.13-0+deb12u1)" }
+        assert.isUndefined(unsuitable(server))
+        assert.strictEqual(
+          unsuitable({ ...server, version: "13.21" }),
+          "the server is PostgreSQL 13.21; Waypost needs 15 or newer"
+        )
+        const database = yield* created("template template0 encoding 'SQL_ASCII' locale 'C'")
+        const error = yield* Effect.flip(Effect.provideService(migrate, Database, database))
+        assert.strictEqual(
+          startErrorMessage(error),
+          `DATABASE_URL: the database ${database.database} has the encoding SQL_ASCII; create it with encoding 'UTF8' template template0`
+        )
+      }).pipe(Effect.scoped)
+  )
 
   it.effect("three concurrent migrations give one schema, and a further run changes nothing", () =>
     Effect.gen(function* () {
