@@ -29,6 +29,19 @@ const causeOf = (error: object): string => {
 /** What a server answers that does not expect TLS, by the versions of OpenSSL. */
 const plainHttp: ReadonlySet<string> = new Set(["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG"])
 
+/** What a certificate has whose issuer Node does not know. */
+const untrusted: ReadonlySet<string> = new Set([
+  "CERT_UNTRUSTED",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE"
+])
+
+/** What a certificate has that is outdated, or of another host. */
+const invalid: ReadonlySet<string> = new Set(["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID", "ERR_TLS_CERT_ALTNAME_INVALID"])
+
 const unreachable = ({ reason }: HttpClientError.HttpClientError) => {
   const { host, hostname, origin } = new URL(reason.request.url)
   const cause = causeOf(reason)
@@ -38,6 +51,12 @@ const unreachable = ({ reason }: HttpClientError.HttpClientError) => {
   if (cause === "ENOTFOUND") return `The host ${hostname} is unknown. Correct the address in --url or WAYPOST_URL`
   if (plainHttp.has(cause)) {
     return `The service at ${host} speaks http, not https. Set --url or WAYPOST_URL to http://${host}`
+  }
+  if (untrusted.has(cause)) {
+    return `The certificate of ${host} is not trusted (${cause}). Set NODE_EXTRA_CA_CERTS in the environment to the file of its CA`
+  }
+  if (invalid.has(cause)) {
+    return `The certificate of ${host} is not valid (${cause}). Replace it, or correct the address in --url or WAYPOST_URL`
   }
   return `The connection to ${origin} failed: ${cause}. Run the command again`
 }
@@ -107,7 +126,11 @@ const isOutage = (failure: Failure): failure is HttpClientError.HttpClientError 
   (failure.response === undefined || failure.response.status >= 500 || failure.response.status === 408)
 
 /** Whether the next attempt may succeed. */
-const isTransient = (failure: Failure) => isOutage(failure) && failure.response?.status !== 503
+const isTransient = (failure: Failure) => {
+  if (!isOutage(failure) || failure.response?.status === 503) return false
+  const cause = causeOf(failure)
+  return !untrusted.has(cause) && !invalid.has(cause)
+}
 
 /** Like `patiently`, and also retries transient failures for about ten seconds; only for idempotent requests. */
 export const persistently = <A>(effect: Effect.Effect<A, Failure>): Effect.Effect<A, Failure> =>
@@ -115,7 +138,7 @@ export const persistently = <A>(effect: Effect.Effect<A, Failure>): Effect.Effec
 
 /** Whether a later attempt may succeed, for commands that go on until they are interrupted. */
 export const isTemporary = (failure: Failure): boolean =>
-  isTransient(failure) || waitOf(failure) !== undefined || failure._tag === "InternalServerError"
+  isOutage(failure) || waitOf(failure) !== undefined || failure._tag === "InternalServerError"
 
 /** Whether a request was rejected for a problem with a member or a parameter. */
 export const hasIssue = (failure: Failure, path: string, code: string): boolean =>

@@ -1,7 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { HttpClientError, HttpClientRequest } from "effect/http"
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
+import * as Failures from "../../../src/cli/Failures.ts"
 import * as Process from "../../support/Process.ts"
 import { start, waypost } from "../../support/cli/Command.ts"
 import * as Served from "../../support/cli/Served.ts"
@@ -187,6 +190,29 @@ describe("waypost import and export", () => {
     }).result
     assert.strictEqual(unreachable.code, 1)
     assert.match(unreachable.err, /^[^\n]*http:\/\/127\.0\.0\.1:9[^\n]*\n$/)
+  })
+
+  it("a certificate that is not trusted or not valid is reported with what helps, and is not tried again", async () => {
+    for (const [code, message] of [
+      [
+        "DEPTH_ZERO_SELF_SIGNED_CERT",
+        "is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT). Set NODE_EXTRA_CA_CERTS in the environment"
+      ],
+      ["CERT_HAS_EXPIRED", "is not valid (CERT_HAS_EXPIRED). Replace it"]
+    ] as const) {
+      const request = HttpClientRequest.get("https://waypost.example/v1/me")
+      const cause = Object.assign(new Error("fetch failed"), { cause: Object.assign(new Error(code), { code }) })
+      const reason = new HttpClientError.TransportError({ request, cause })
+      let attempts = 0
+      const failing = Effect.suspend(() => {
+        attempts++
+        return Effect.fail(new HttpClientError.HttpClientError({ reason }))
+      })
+      const failure = await Effect.runPromise(Effect.flip(Failures.persistently(failing)))
+      assert.include(Failures.describe(failure), `The certificate of waypost.example ${message}`)
+      assert.strictEqual(attempts, 1)
+      assert.isTrue(Failures.isTemporary(failure))
+    }
   })
 
   it("a wrong address is reported with what is wrong with it", async () => {
