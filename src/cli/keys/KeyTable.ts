@@ -40,7 +40,7 @@ export const list = (keys: ReadonlyArray<ApiKey>, now: DateTime.Utc): string =>
   keys.length === 0
     ? "There are no API keys; create one with waypost keys create"
     : aligned([
-        ["PREFIX", "NAME", "STATE", "PERMISSIONS", "CREATED", "EXPIRES", "LAST USED"],
+        ["PREFIX", "NAME", "STATE", "PERMISSIONS", "CREATED", "EXPIRES", "LAST USED", "UUID"],
         ...keys.map((key) => [
           key.prefix,
           key.name,
@@ -48,7 +48,8 @@ export const list = (keys: ReadonlyArray<ApiKey>, now: DateTime.Utc): string =>
           permissionsOf(key.permissions),
           minute(key.createdAt),
           minute(key.expiresAt),
-          minute(key.lastUsedAt)
+          minute(key.lastUsedAt),
+          key.uuid
         ])
       ])
 

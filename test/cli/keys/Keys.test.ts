@@ -21,6 +21,9 @@ layer(TestServer.layer(), { excludeTestServices: true })("waypost keys", (it) =>
       const revokedAt = Effect.forEach([root, child, grandchild], ({ uuid }) =>
         Effect.map(send("GET", `/v1/api-keys/${uuid}`), ({ body }) => body.data.revokedAt !== undefined)
       )
+      // The log, the alerts and KEY_WEIGHTS name a key by its uuid.
+      const listed = yield* Backups.command(["keys", "list"], url, folder)
+      assert.match(listed.text, new RegExp(`^wp_.+ Key .+ ${root.uuid}$`, "m"))
       const plain = yield* Backups.command(["keys", "revoke", root.uuid], url, folder)
       assert.notInclude(plain.text, "that it created")
       assert.deepStrictEqual(yield* revokedAt, [true, false, false])
