@@ -127,6 +127,18 @@ describe("the guide to restores", () => {
   })
 })
 
+describe("the guide to the installation", () => {
+  it("waits for the first key, and no longer once the service was started again", () => {
+    const [line = ""] = /^until .+$/m.exec(read("docs/deploying.md")) ?? []
+    const waiting = (restarts: number, key: string) =>
+      printed(`systemctl() { [[ "$1" == show ]] && echo ${restarts}; }; sleep() { echo waits; exit; }
+        grep() { command grep -s . ${key}; }; ${line}`)
+    assert.strictEqual(waiting(1, "/none"), "")
+    assert.strictEqual(waiting(0, "/none"), "waits")
+    assert.strictEqual(waiting(0, "<(echo wp_key)"), "wp_key")
+  })
+})
+
 describe("the guide to updates", () => {
   const [, update = ""] = read("docs/deploying.md").split("\n## Update\n")
 
