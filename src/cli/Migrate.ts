@@ -17,5 +17,6 @@ export const command = Command.make(
   Command.withDescription(
     "Apply and list the pending database migrations. The service applies them too when it starts."
   ),
+  Command.withExamples([{ command: "waypost migrate" }]),
   Command.provide(Database.database)
 )

@@ -174,6 +174,12 @@ describe("The guide to the command line", () => {
     const listed = firstCells(table).map((name) => name.replace(/ locations$/, ""))
     assert.deepStrictEqual(listed.toSorted(), names.toSorted())
   })
+
+  it("says that every command has examples, and each has", async () => {
+    assert.include(read("docs/command-line.md"), "Every command has `--help` with examples")
+    const { subcommands } = await Effect.runPromise(commandFor(["--completions"]))
+    for (const { examples, name } of subcommands.flatMap(({ commands }) => commands)) assert.isNotEmpty(examples, name)
+  })
 })
 
 describe("The guide to following changes", () => {

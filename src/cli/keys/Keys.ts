@@ -149,6 +149,11 @@ export const command = Command.make("keys").pipe(
   Command.withDescription(
     "Create, list and revoke API keys directly in the database; needs neither a running service nor a key"
   ),
+  Command.withExamples([
+    { command: "waypost keys create --name Shop -p read:locations" },
+    { command: "waypost keys list" },
+    { command: "waypost keys revoke wp_665UkvaK2vnYFBtYOGBZOS" }
+  ]),
   Command.withSubcommands([
     create.pipe(Command.provide(Database.existingKeys)),
     list.pipe(Command.provide(Database.existingKeys)),

@@ -35,5 +35,6 @@ export const command = Command.make(
     "Restore a deleted record, or give an existing one the state after an event. What was not restored is printed as a warning."
   ),
   Command.withShortDescription("Restore a record from the log of changes"),
+  Command.withExamples([{ command: "waypost restore-record locations 01936f0e-7c4b-7000-8000-000000000000" }]),
   Command.provide(FetchHttpClient.layer)
 )

@@ -178,6 +178,12 @@ export const command = Command.provide(
       ...Connection.flags
     },
     upload
-  ).pipe(Command.withDescription(description)),
+  ).pipe(
+    Command.withDescription(description),
+    Command.withExamples([
+      { command: "waypost upload photos --category posters --locale en --dry-run" },
+      { command: "waypost upload photos --categories-from-folders" }
+    ])
+  ),
   (input) => Layer.merge(Connection.layer(input), FetchHttpClient.layer)
 )

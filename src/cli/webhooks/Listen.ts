@@ -67,5 +67,6 @@ const listen = Command.make(
 /** `waypost webhooks` */
 export const command = Command.make("webhooks").pipe(
   Command.withDescription("Tools for receivers of webhooks"),
+  Command.withExamples([{ command: "waypost webhooks listen --secret whsec_…" }]),
   Command.withSubcommands([listen])
 )
