@@ -79,7 +79,7 @@ export const ListQuery = <const Sortable extends ReadonlyArray<string>>(
   after: Schema.optionalKey(
     Schema.String.annotate({
       description:
-        "Instead of `page`: empty to begin, then `pagination.next` of the answer before. No record that stays is missed or repeated while others are written, and a page of a list without `filter`, `search`, `category`, `near` and `openAt` costs the same at any place."
+        "Instead of `page`: empty to begin, then `pagination.next` of the answer before. No record that stays is missed or repeated while others are written, and a page of a list without `filter`, `search`, `category`, `near`, `bounds` and `openAt` costs the same at any place."
     })
   ),
   total: Schema.optionalKey(

@@ -1,3 +1,4 @@
+import * as Certificates from "../client/Certificates.ts"
 import { existsSync } from "node:fs"
 import { dirname } from "node:path"
 import { Duration, Effect, PlatformError, Predicate, Schedule, Schema, Struct } from "effect"
@@ -29,19 +30,6 @@ const causeOf = (error: object): string => {
 /** What a server answers that does not expect TLS, by the versions of OpenSSL. */
 const plainHttp: ReadonlySet<string> = new Set(["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG"])
 
-/** What a certificate has whose issuer Node does not know. */
-const untrusted: ReadonlySet<string> = new Set([
-  "CERT_UNTRUSTED",
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "UNABLE_TO_GET_ISSUER_CERT",
-  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE"
-])
-
-/** What a certificate has that is outdated, or of another host. */
-const invalid: ReadonlySet<string> = new Set(["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID", "ERR_TLS_CERT_ALTNAME_INVALID"])
-
 const unreachable = ({ reason }: HttpClientError.HttpClientError) => {
   const { host, hostname, origin } = new URL(reason.request.url)
   const cause = causeOf(reason)
@@ -52,10 +40,10 @@ const unreachable = ({ reason }: HttpClientError.HttpClientError) => {
   if (plainHttp.has(cause)) {
     return `The service at ${host} speaks http, not https. Set --url or WAYPOST_URL to http://${host}`
   }
-  if (untrusted.has(cause)) {
+  if (Certificates.untrusted.has(cause)) {
     return `The certificate of ${host} is not trusted (${cause}). Set NODE_EXTRA_CA_CERTS in the environment to the file of its CA`
   }
-  if (invalid.has(cause)) {
+  if (Certificates.invalid.has(cause)) {
     return `The certificate of ${host} is not valid (${cause}). Replace it, or correct the address in --url or WAYPOST_URL`
   }
   return `The connection to ${origin} failed: ${cause}. Run the command again`
@@ -81,7 +69,7 @@ const describeSystem = (error: PlatformError.PlatformError): string => {
   if (reason._tag === "NotFound") {
     return existsSync(dirname(path)) ? `${path}: No such file` : `The folder ${dirname(path)} does not exist`
   }
-  return message.includes(path) ? message : `${path}: ${message}`
+  return message.includes(`'${path}'`) ? message : `${path}: ${message}`
 }
 
 /** Errors that are shown without their name. */
@@ -128,8 +116,7 @@ const isOutage = (failure: Failure): failure is HttpClientError.HttpClientError 
 /** Whether the next attempt may succeed. */
 const isTransient = (failure: Failure) => {
   if (!isOutage(failure) || failure.response?.status === 503) return false
-  const cause = causeOf(failure)
-  return !untrusted.has(cause) && !invalid.has(cause)
+  return !Certificates.isRejected(failure)
 }
 
 /** Like `patiently`, and also retries transient failures for about ten seconds; only for idempotent requests. */

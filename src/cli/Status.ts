@@ -43,7 +43,7 @@ const status = Effect.fnUntraced(function* ({ json, key, url }: Connection.Input
   const given = yield* Connection.keyOf(key)
   const { body, status } = yield* get(`${baseUrl}/readyz`)
   const state = memberOf(body, "status")
-  if (!Predicate.isString(state)) {
+  if (state !== "ready" && state !== "unavailable") {
     return yield* new CommandError({
       message:
         `What answers at ${baseUrl} is not Waypost (status ${status}). Correct the address in --url or WAYPOST_URL, ` +

@@ -9,6 +9,7 @@ import * as Follow from "./Follow.ts"
 import { idempotencyKey } from "./IdempotencyKey.ts"
 import * as OwnWrites from "./OwnWrites.ts"
 import { type Failures, isIdempotent, needsKey, patiently, secondsOf } from "./Retries.ts"
+import * as Certificates from "./Certificates.ts"
 import { hasCredentials, isHeaderValue, isPortBlocked, messages } from "./Sendable.ts"
 
 /** The stack of an error of the service would show how its JSON was decoded. */
@@ -55,7 +56,7 @@ const isTransientResponse = (response: Answer): boolean =>
   HttpClient.isTransientResponse(response) || (response.status === 409 && response.headers["retry-after"] !== undefined)
 
 const isTransientError = (error: HttpClientError.HttpClientError): boolean =>
-  HttpClient.isTransientError(error) && !isPortBlocked(error)
+  HttpClient.isTransientError(error) && !isPortBlocked(error) && !Certificates.isRejected(error)
 
 const failures: Failures<Failure> = {
   isTransient: (failure) => isAnswer(failure) || isTransientError(failure),

@@ -106,7 +106,7 @@ export class Renderer extends Context.Service<
           Effect.provideService(Path.Path, path)
         )
         // Without images there is no process, and nothing to find out.
-        const detected = yield* Effect.cached(Effect.uninterruptible(RendererSandbox.detect))
+        const detected = yield* Effect.cached(Effect.uninterruptible(RendererSandbox.detect(RendererProcess.main())))
         const start = Effect.flatMap(detected, (sandbox) =>
           RendererProcess.start({ searchPath, sandbox, program: RendererProcess.main() })
         )

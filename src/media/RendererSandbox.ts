@@ -22,13 +22,13 @@ const unshare = ["/usr/bin/unshare", ...(isRoot ? [] : ["--user", "--map-root-us
 const unprivileged = 65_533
 
 /** What this machine permits; logs once what it does not. */
-export const detect = Effect.gen(function* () {
+export const detect = Effect.fnUntraced(function* (program: string) {
   const withoutNetwork = yield* canUnshare
   if (!withoutNetwork)
     yield* Effect.logInfo(
       "The process that makes thumbnails has network access, because unshare --net is not permitted"
     )
-  const isReadable = Effect.all([codeOf(""), process.execPath].map(isReadableByAll))
+  const isReadable = Effect.all([codeOf(""), program, process.execPath].map(isReadableByAll))
   const canChangeUser = isRoot && (yield* isCapable) && (yield* isReadable).every(Boolean)
   if (isRoot && !canChangeUser)
     yield* Effect.logInfo(

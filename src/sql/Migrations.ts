@@ -31,7 +31,7 @@ export const unsuitable = ({ database, encoding, version }: Server): string | un
     return `the server is PostgreSQL ${version}; Waypost needs ${minVersion} or newer`
   }
   if (encoding === "UTF8") return undefined
-  return `the database ${database} has the encoding ${encoding}; create it with encoding 'UTF8' template template0`
+  return `the database ${database} has the encoding ${encoding}; create it with encoding 'UTF8' locale 'C.UTF-8' template template0`
 }
 
 const checkServer = Effect.gen(function* () {

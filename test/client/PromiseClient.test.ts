@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { openFile } from "../../src/client/node/LocalFile.ts"
+import * as Http from "../../src/client/promise/Http.ts"
 import { createClient, WaypostError } from "../../src/client/promise/PromiseClient.ts"
 import { type Response, serverWith } from "./Responses.ts"
 
@@ -177,6 +178,16 @@ describe("promise client", () => {
       '"x/y" is not a uuid, which the path of POST /v1/products/:uuid/reservations/:reservationUuid/cancel needs'
     )
     assert.lengthOf(served.requests, 0)
+  })
+
+  it("a connection that failed is tried again, unless the certificate of the service was rejected", () => {
+    const failed = (code: string) => {
+      const cause = new Error("fetch failed", { cause: Object.assign(new Error(code), { code }) })
+      return Http.isTransient(new WaypostError({ _tag: "ConnectionError", message: "fetch failed" }, { cause }))
+    }
+    assert.isTrue(failed("ECONNRESET"))
+    assert.isFalse(failed("DEPTH_ZERO_SELF_SIGNED_CERT"))
+    assert.isFalse(failed("CERT_HAS_EXPIRED"))
   })
 
   it("a precondition that is undefined is an error, and nothing is written", async () => {

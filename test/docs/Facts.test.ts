@@ -178,7 +178,13 @@ describe("The guide to the command line", () => {
   it("says that every command has examples, and each has", async () => {
     assert.include(read("docs/command-line.md"), "Every command has `--help` with examples")
     const { subcommands } = await Effect.runPromise(commandFor(["--completions"]))
-    for (const { examples, name } of subcommands.flatMap(({ commands }) => commands)) assert.isNotEmpty(examples, name)
+    const resources = new Set(operations.map(({ path }) => path.split("/")[2]))
+    for (const { examples, name, subcommands: own } of subcommands.flatMap(({ commands }) => commands)) {
+      assert.isNotEmpty(examples, name)
+      for (const part of own.flatMap(({ commands }) => commands)) {
+        if (!resources.has(part.name) || name === "quality") assert.isNotEmpty(part.examples, `${name} ${part.name}`)
+      }
+    }
   })
 })
 

@@ -69,7 +69,7 @@ describe("the sandbox of the process that decodes", () => {
   test(
     "code in it opens no connection where a network namespace is permitted",
     Effect.gen(function* () {
-      const { withoutNetwork } = yield* RendererSandbox.detect
+      const { withoutNetwork } = yield* RendererSandbox.detect(RendererProcess.main())
       // The same code connects without it, so the failure below is that of the sandbox.
       assert.strictEqual((yield* attempts({ withoutNetwork: [], user: undefined }))["connected"], "done")
       const { connected } = yield* attempts({ withoutNetwork, user: undefined })
@@ -80,7 +80,7 @@ describe("the sandbox of the process that decodes", () => {
   test(
     "it runs as another user where the service runs as root",
     Effect.gen(function* () {
-      const sandbox = yield* RendererSandbox.detect
+      const sandbox = yield* RendererSandbox.detect(RendererProcess.main())
       const { own, user } = yield* attempts(sandbox)
       assert.strictEqual(own, "done")
       assert.strictEqual(user, sandbox.user ?? process.getuid?.())

@@ -146,7 +146,7 @@ describe("two workers", () => {
       })
     )
     // The log is read once nothing but its lines keeps the service.
-    await sleep(300)
+    await Process.until("the workers have ended", () => !workers.some(Process.isRunning))
     output.resume()
     assert.deepStrictEqual([...new Set(statuses)], [201])
     assert.strictEqual(await service.exited, 0)

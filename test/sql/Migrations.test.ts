@@ -93,7 +93,7 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
         const error = yield* Effect.flip(Effect.provideService(migrate, Database, database))
         assert.strictEqual(
           startErrorMessage(error),
-          `DATABASE_URL: the database ${database.database} has the encoding SQL_ASCII; create it with encoding 'UTF8' template template0`
+          `DATABASE_URL: the database ${database.database} has the encoding SQL_ASCII; create it with encoding 'UTF8' locale 'C.UTF-8' template template0`
         )
       }).pipe(Effect.scoped)
   )

@@ -116,7 +116,8 @@ export const shortenList = Effect.fnUntraced(function* (layout: Layout, without:
 /** Flushes the directory entries of a folder. */
 export const syncFolder = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
-  yield* (yield* fs.open(folder, { flag: "r" })).sync
+  const handle = yield* fs.open(folder, { flag: "r" })
+  yield* Effect.mapError(handle.sync, inFile(folder))
 }, Effect.scoped)
 
 const bytesOf = (fs: FileSystem.FileSystem, file: string) =>

@@ -1,5 +1,5 @@
 import { Effect, FileSystem, Stream } from "effect"
-import { CommandError } from "../Failures.ts"
+import { CommandError, inFile } from "../Failures.ts"
 import * as Rows from "../../domain/files/Rows.ts"
 import * as Csv from "./Csv.ts"
 import * as Encoding from "./Encoding.ts"
@@ -45,8 +45,9 @@ const inline = (text: string) =>
 /** The pairs of a CSV file of two columns. */
 const ofFile = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
-  const encoding = yield* Encoding.detect(fs.stream(file), { isWhole: true })
-  const { delimiter, text } = yield* Csv.detectDelimiter(Encoding.decode(encoding)(fs.stream(file)), () => false)
+  const bytes = Stream.mapError(fs.stream(file), inFile(file))
+  const encoding = yield* Encoding.detect(bytes, { isWhole: true })
+  const { delimiter, text } = yield* Csv.detectDelimiter(Encoding.decode(encoding)(bytes), () => false)
   const lines = yield* Stream.runCollect(Csv.lines(delimiter)(text))
   return lines.map(({ cells }) => cells)
 }, Effect.scoped)

@@ -103,7 +103,10 @@ const list = Command.make(
     if (json) return yield* Console.log(yield* Schema.encodeEffect(Page)(keys))
     yield* Console.log(KeyTable.list(keys, yield* DateTime.now))
   })
-).pipe(Command.withDescription("List the API keys, without their secrets"))
+).pipe(
+  Command.withDescription("List the API keys, without their secrets"),
+  Command.withExamples([{ command: "waypost keys list" }, { command: "waypost keys list --json" }])
+)
 
 /** Finds a key by its uuid, its prefix or its text. */
 const find = (text: string) =>
@@ -142,7 +145,13 @@ const revoke = Command.make(
         : `Revoked "${found.name}" (${found.prefix})${more}; revoked keys stop working within a second`
     )
   })
-).pipe(Command.withDescription("Revoke an API key; it stays in the list"))
+).pipe(
+  Command.withDescription("Revoke an API key; it stays in the list"),
+  Command.withExamples([
+    { command: "waypost keys revoke wp_665UkvaK2vnYFBtYOGBZOS" },
+    { command: "waypost keys revoke wp_665UkvaK2vnYFBtYOGBZOS --descendants" }
+  ])
+)
 
 /** `waypost keys` */
 export const command = Command.make("keys").pipe(

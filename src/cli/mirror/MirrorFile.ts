@@ -1,5 +1,5 @@
 import { Effect, FileSystem, Option, Schema, Stream } from "effect"
-import { CommandError } from "../Failures.ts"
+import { CommandError, inFile } from "../Failures.ts"
 import { replace } from "../Replace.ts"
 
 /** Where a mirror stands: the cursor, and for which resource and permissions it is valid. */
@@ -64,6 +64,7 @@ export const apply = Effect.fnUntraced(function* (file: string, { begins, change
     const kept = isNew
       ? Stream.empty
       : fs.stream(target).pipe(
+          Stream.mapError(inFile(target)),
           Stream.decodeText,
           Stream.splitLines,
           Stream.map((line) => {

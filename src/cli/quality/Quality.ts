@@ -62,6 +62,7 @@ const locations = Command.make(
     "List locations with a score and the rules that their data breaks, the worst first. New data counts within a minute."
   ),
   Command.withShortDescription("List locations with what is wrong with their data"),
+  Command.withExamples([{ command: "waypost quality locations --limit 20" }]),
   Command.provide(FetchHttpClient.layer)
 )
 

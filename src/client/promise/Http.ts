@@ -1,6 +1,7 @@
 import { Effect, Predicate } from "effect"
 import { positionHeader } from "../../domain/query/WalPosition.ts"
 import { isIdempotent, patiently, secondsOf } from "../Retries.ts"
+import * as Certificates from "../Certificates.ts"
 import { isPortBlocked } from "../Sendable.ts"
 import type { Answered } from "./Call.ts"
 import { clientError, unreadable, WaypostError } from "./Errors.ts"
@@ -52,7 +53,7 @@ const transient: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
 
 /** Whether a later attempt may succeed. */
 export const isTransient = (error: WaypostError) =>
-  (error._tag === "ConnectionError" && !isPortBlocked(error)) ||
+  (error._tag === "ConnectionError" && !isPortBlocked(error) && !Certificates.isRejected(error)) ||
   error._tag === "IdempotencyInProgressError" ||
   (error.status !== undefined && transient.has(error.status))
 

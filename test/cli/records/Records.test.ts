@@ -212,18 +212,26 @@ describe("waypost status", () => {
 
   it("is ready only if Waypost answers so, and a key is rejected only if the service rejects it", async () => {
     const answers = new Map<string, readonly [number, unknown]>()
+    const asked: Array<string | undefined> = []
     const server = createServer(({ url }, response) => {
+      asked.push(url)
       const [status, body] = answers.get(url!) ?? [404, "<html>"]
       response.writeHead(status).end(typeof body === "string" ? body : JSON.stringify(body))
     }).listen(0, "127.0.0.1")
     await once(server, "listening")
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const status = () => waypost(["status", "--url", url], env)
-    for (const code of [200, 404, 502]) {
-      answers.set("/readyz", [code, "<html>"])
+    for (const [code, body] of [
+      [200, "<html>"],
+      [404, "<html>"],
+      [502, "<html>"],
+      [404, { status: "error" }]
+    ] as const) {
+      answers.set("/readyz", [code, body])
       const { err, out } = await status()
       assert.deepStrictEqual([out, err.includes(`What answers at ${url} is not Waypost (status ${code})`)], ["", true])
     }
+    assert.deepStrictEqual([...new Set(asked)], ["/readyz"])
     answers.set("/readyz", [503, { status: "unavailable", database: "down", storage: "up" }])
     assert.include((await status()).out, 'not ready: {"status":"unavailable"')
     answers.set("/readyz", [200, { status: "ready", database: "up", storage: "up" }])

@@ -171,10 +171,12 @@ describe("waypost import and export", () => {
     assert.include(importing.err, "/dev/full: ENOSPC: no space left on device, write\n")
     const reading = await waypost(["import", "locations", folder, "--format", "csv"], env)
     assert.include(reading.err, `${folder}: EISDIR: illegal operation on a directory, read\n`)
+    const mapping = await waypost(["import", "locations", file("d.csv", "name\nA\n"), "--map", folder], env)
+    assert.include(mapping.err, `${folder}: EISDIR: illegal operation on a directory, read\n`)
     const exporting = await waypost(["export", "locations", join(rejected, "x.csv")], env)
     assert.include(exporting.err, "ENOTDIR: not a directory, ")
     assert.include(exporting.err, join(rejected, "x.csv"))
-    assert.deepStrictEqual([importing.code, reading.code, exporting.code], [1, 1, 1])
+    assert.deepStrictEqual([importing.code, reading.code, mapping.code, exporting.code], [1, 1, 1, 1])
   })
 
   it("an invalid key or an unreachable URL is reported in one line", async () => {
