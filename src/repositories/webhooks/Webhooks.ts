@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Data, Effect, Layer } from "effect"
 import {
   maxWebhooks,
   type PartialWebhook,
@@ -78,6 +78,12 @@ export class Webhooks extends Context.Service<
         writeOnly: [columnOf("state", "text"), columnOf("createdBy", "uuid")]
       })
       const written = <A, E>(write: Effect.Effect<A, E>) => transaction(pooled, write)
+      const writtenIfSeen = <A, E>(write: Effect.Effect<A, E | Unseen>) =>
+        Effect.catchIf(
+          written(write),
+          (error) => error instanceof Unseen,
+          () => Effect.undefined
+        )
 
       const check = (uuid: WebhookId, precondition: Precondition) =>
         precondition === undefined ? Effect.void : records.checkPrecondition(uuid, precondition)
@@ -115,7 +121,7 @@ export class Webhooks extends Context.Service<
         const { types, url } = seen
         const [same] = yield* pooled<{ readonly state: string }>`
           select state from webhooks where uuid = ${uuid} and types = ${types}::text[] and url = ${url}`
-        if (same === undefined) return undefined
+        if (same === undefined) return yield* new Unseen()
         const values = active === undefined ? patch : { ...patch, state: stateOf(active) }
         const { changed } = yield* records.patch(uuid, values, undefined)
         yield* pooled`
@@ -123,7 +129,7 @@ export class Webhooks extends Context.Service<
             where w.uuid = ${uuid} and s.webhook_uuid = w.uuid
               and (w.url, w.types, w.state) is distinct from (${url}::text, ${types}::text[], ${same.state}::text)`
         return Written.updated("webhooks", uuid, changed)
-      }, written)
+      }, writtenIfSeen)
 
       const remove = Effect.fnUntraced(function* (uuid: WebhookId, precondition: Precondition) {
         yield* records.lock(uuid, precondition)
@@ -170,6 +176,9 @@ export class Webhooks extends Context.Service<
     })
   )
 }
+
+/** Rolls a write back, also within another transaction, so that the webhook is no longer locked. */
+class Unseen extends Data.TaggedError("Unseen") {}
 
 /** How many secrets sign at the same time at most. */
 const maxSecrets = 10

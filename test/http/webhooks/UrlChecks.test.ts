@@ -19,13 +19,13 @@ const lookup = async (host: string) => {
 }
 
 /** Moves a webhook of products with a key that may read products; while the new host is looked up, another key writes this. */
-const move = Effect.fnUntraced(function* (changes: ReadonlyArray<object>) {
+const move = Effect.fnUntraced(function* (changes: ReadonlyArray<object>, headers: Record<string, string> = {}) {
   const { uuid } = yield* createWebhook({ url, types: ["product.*"] })
   const { key } = yield* TestServer.TestServer
   const run = Effect.runPromiseWith(yield* Effect.context<TestServer.TestServer>())
   meanwhile = changes.map((body) => () => run(send("PATCH", `${path}/${uuid}`, { body })))
   const by = yield* key(["update:webhooks", "read:webhooks", "read:products"])
-  const answer = yield* send("PATCH", `${path}/${uuid}`, { body: { url: moved }, key: by })
+  const answer = yield* send("PATCH", `${path}/${uuid}`, { body: { url: moved }, key: by, headers })
   assert.lengthOf(meanwhile, 0)
   return { answer, webhook: yield* readWebhook(uuid) }
 })
@@ -46,6 +46,15 @@ layer(TestServer.layer({}, lookup), { excludeTestServices: true })("checks of a 
         { url: "https://other.example" },
         { description: "Shop" }
       ])
+      assert.strictEqual(answer.status, 200, answer.text)
+      assert.deepStrictEqual([webhook.url, webhook.types, webhook.description], [moved, ["product.created"], "Shop"])
+    })
+  )
+
+  it.effect("a webhook is not locked while its new host is looked up again, also within one transaction", () =>
+    Effect.gen(function* () {
+      const changes = [{ types: ["product.created"] }, { url: "https://other.example" }, { description: "Shop" }]
+      const { answer, webhook } = yield* move(changes, { "idempotency-key": "moves-a-webhook" })
       assert.strictEqual(answer.status, 200, answer.text)
       assert.deepStrictEqual([webhook.url, webhook.types, webhook.description], [moved, ["product.created"], "Shop"])
     })
