@@ -1,5 +1,6 @@
 import { Effect, FiberMap, Layer, Metric, Option, Queue } from "effect"
 import { DeliveryQueue, type Taken } from "../repositories/webhooks/DeliveryQueue.ts"
+import { cachedForASecond } from "../services/CachedForASecond.ts"
 import { type Attempt, Deliverer } from "../services/webhooks/Deliverer.ts"
 import { logged, repeatedly, repeatedlyFromStart } from "./Repeated.ts"
 
@@ -77,7 +78,7 @@ const deliver = Effect.gen(function* () {
   })
 
   // Without webhooks there is nothing to look for.
-  const hasWebhooks = yield* Effect.cachedWithTTL(queue.hasWebhooks, "1 second")
+  const hasWebhooks = yield* cachedForASecond(queue.hasWebhooks)
   const whenNeeded = Effect.flatMap(hasWebhooks, (some) => (some ? cycle : Effect.sleep("1 second")))
   yield* Effect.forkScoped(Effect.forever(logged("Could not deliver events to webhooks", whenNeeded)))
 

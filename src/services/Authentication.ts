@@ -26,11 +26,28 @@ interface Dated<A> {
   readonly until: number
 }
 
+/** Milliseconds since an unknown time, which no correction of the clock changes. */
+const millisOf = (clock: Clock.Clock) => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+
 /** The time counts from the beginning of the read, because a later change is not in it. */
 const dated = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<Dated<A>, E, R> =>
   Clock.clockWith((clock) => {
-    const until = clock.currentTimeMillisUnsafe() + lifetime
+    const until = millisOf(clock) + lifetime
     return Effect.map(read, (value) => ({ value, until }))
+  })
+
+/** What a cache has, read again once its time is over. The cache itself would go by the clock, which can be set back. */
+const used = <Key, A, E>(cache: Cache.Cache<Key, Dated<A>, E>, key: Key) =>
+  Clock.clockWith((clock) => {
+    const now = millisOf(clock)
+    return Effect.flatMap(Cache.get(cache, key), (found) =>
+      found.until > now
+        ? Effect.succeed(found)
+        : Effect.andThen(
+            Cache.invalidateWhen(cache, key, (value) => value === found),
+            Cache.get(cache, key)
+          )
+    )
   })
 
 /** A header whose key was verified. */
@@ -46,15 +63,15 @@ const withoutScheme = (header: string) => header.replace(/^(?:bearer|apikey) +/i
 /** Looks up the key of a request; `forget` drops what is cached of one. */
 export const make = Effect.fnUntraced(function* (repository: Repository["Service"]) {
   // A failed lookup is not cached, or the end of an outage of the database would show a second late.
-  const forASecond = {
+  const keptOnSuccess = {
     capacity: 10_000,
-    timeToLive: (exit: Exit.Exit<unknown>) => (Exit.isSuccess(exit) ? lifetime : 0)
+    timeToLive: (exit: Exit.Exit<unknown>) => (Exit.isSuccess(exit) ? Infinity : 0)
   } as const
-  const stored = yield* Cache.makeWith((id: string) => dated(repository.findById(id)), forASecond)
-  const fresh = yield* Cache.makeWith((id: string) => dated(repository.findNewById(id)), forASecond)
+  const stored = yield* Cache.makeWith((id: string) => dated(repository.findById(id)), keptOnSuccess)
+  const fresh = yield* Cache.makeWith((id: string) => dated(repository.findNewById(id)), keptOnSuccess)
   /** The hashes of the secrets of keys that were right, by id. */
   const known = new Map<string, Uint8Array>()
-  const calling = yield* Cache.makeWith((uuid: ApiKeyId) => dated(repository.calling(uuid)), forASecond)
+  const calling = yield* Cache.makeWith((uuid: ApiKeyId) => dated(repository.calling(uuid)), keptOnSuccess)
   const noteUse = yield* makeUseNotes(repository)
 
   /**
@@ -63,8 +80,8 @@ export const make = Effect.fnUntraced(function* (repository: Repository["Service
    */
   const find = (id: string, secretHash: Uint8Array, client: string) =>
     timingSafeEqual(secretHash, known.get(id) ?? noHash)
-      ? Cache.get(stored, id)
-      : Effect.provideService(Cache.get(fresh, id), CurrentShare, { id: client, weight: 1, isAlone: () => true })
+      ? used(stored, id)
+      : Effect.provideService(used(fresh, id), CurrentShare, { id: client, weight: 1, isAlone: () => true })
 
   const remember = (id: string, secretHash: Uint8Array) => {
     if (known.has(id)) return
@@ -94,7 +111,7 @@ export const make = Effect.fnUntraced(function* (repository: Repository["Service
     )
   yield* Clock.clockWith((clock) =>
     Effect.sync(() => {
-      const now = clock.currentTimeMillisUnsafe()
+      const now = millisOf(clock)
       for (const { id, until } of verified.values()) if (until <= now) drop(id)
     })
   ).pipe(Effect.repeat(Schedule.spaced("1 second")), Effect.forkScoped)
@@ -115,8 +132,8 @@ export const make = Effect.fnUntraced(function* (repository: Repository["Service
     const { expired, revoked, uuid } = value.value
     if (revoked) return yield* UnauthorizedError.of("revoked")
     if (expired) return yield* UnauthorizedError.of("expired")
-    noteUse(uuid, yield* Clock.currentTimeMillis)
-    const caller = yield* Cache.get(calling, uuid)
+    noteUse(uuid, yield* Clock.clockWith((clock) => Effect.succeed(millisOf(clock))))
+    const caller = yield* used(calling, uuid)
     drop(id)
     // What was forgotten meanwhile was read before.
     if (verified.size < maxVerified && forgotten === before) {
@@ -128,14 +145,14 @@ export const make = Effect.fnUntraced(function* (repository: Repository["Service
 
   const authenticate = (header: string, client = "") =>
     Clock.clockWith((clock) => {
-      const now = clock.currentTimeMillisUnsafe()
+      const now = millisOf(clock)
       const entry = verified.get(header)
       if (entry === undefined || entry.until <= now) return verify(header, client)
       noteUse(entry.key.uuid, now)
       return Effect.succeed(entry.key)
     })
 
-  const shareOf = (uuid: ApiKeyId) => Effect.map(Cache.get(calling, uuid), ({ value }) => value.share)
+  const shareOf = (uuid: ApiKeyId) => Effect.map(used(calling, uuid), ({ value }) => value.share)
 
   return { authenticate, shareOf, forget }
 })
@@ -153,7 +170,7 @@ const makeUseNotes = Effect.fnUntraced(function* (repository: Repository["Servic
   yield* Effect.forkScoped(Effect.repeat(flush, Schedule.spaced("1 second")))
   yield* Effect.addFinalizer(() => flush)
   return (uuid: ApiKeyId, now: number) => {
-    if (now - (noted.get(uuid) ?? 0) < 60_000) return
+    if (now - (noted.get(uuid) ?? -Infinity) < 60_000) return
     noted.set(uuid, now)
     used.add(uuid)
   }

@@ -1,6 +1,6 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
-import { Deferred, Duration, Effect, Layer, type Scope } from "effect"
+import { Clock, Deferred, Duration, Effect, Layer, type Scope } from "effect"
 import { HttpEffect, HttpRouter, type HttpServerRequest, HttpServer } from "effect/http"
 import { readdirSync, readFileSync } from "node:fs"
 import { gzipSync } from "node:zlib"
@@ -13,6 +13,18 @@ import { eventually } from "../support/Until.ts"
 import { layer as listening, Wire } from "../support/wire/Wire.ts"
 
 const live = { excludeTestServices: true }
+/** Asks /readyz of pages with a storage. */
+const readyzWith = Effect.fnUntraced(function* (storage: Effect.Effect<void>) {
+  const app = yield* HttpRouter.toHttpEffect(
+    Pages.layer.pipe(Layer.provide([Layer.mock(Uploads, { storage }), InFlight.layer, publicUrl, NodeServices.layer]))
+  )
+  const context = yield* Effect.context()
+  const handler = HttpEffect.toWebHandlerWith<never, HttpServerRequest.HttpServerRequest | Scope.Scope>(context)(app)
+  return Effect.promise(async () => {
+    const response = await handler(new Request("http://waypost.test/readyz"))
+    return { status: response.status, body: await response.json() }
+  })
+})
 const committed = readFileSync(new URL("../../openapi.json", import.meta.url), "utf8")
 
 layer(listening(), live)("routes that are not operations", (it) => {
@@ -324,6 +336,23 @@ layer(listening({ METRICS_TOKEN: "a-long-random-text" }), live)("metrics token",
 })
 
 layer(Postgres.sql.pipe(Layer.provideMerge(settings())), live)("readiness", (it) => {
+  it.effect("/readyz shows a storage that failed a second later, also if the clock was set back meanwhile", () =>
+    Effect.gen(function* () {
+      let [correction, isUp] = [0, true]
+      const system = yield* Clock.Clock
+      const now = () => system.currentTimeMillisUnsafe() + correction
+      const changes = { currentTimeMillisUnsafe: now, currentTimeMillis: Effect.sync(now) }
+      const clock: Clock.Clock = Object.assign(Object.create(system), changes)
+      const storage = Effect.suspend(() => (isUp ? Effect.void : Effect.die("The disk failed")))
+      const readyz = yield* Effect.provideService(readyzWith(storage), Clock.Clock, clock)
+      assert.strictEqual((yield* readyz).status, 200)
+      correction = -3_600_000
+      isUp = false
+      yield* Effect.sleep("1100 millis")
+      assert.strictEqual((yield* readyz).status, 503)
+    }).pipe(Effect.scoped, Effect.provide(HttpServer.layerServices))
+  )
+
   it.effect("/readyz names the storage within 2.5 s while its disk hangs, and asks the disk once at a time", () =>
     Effect.gen(function* () {
       const disk = yield* Deferred.make<void>()
@@ -334,19 +363,7 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), live)("readiness", (it)
           Deferred.await(disk)
         )
       )
-      const app = yield* HttpRouter.toHttpEffect(
-        Pages.layer.pipe(
-          Layer.provide([Layer.mock(Uploads, { storage }), InFlight.layer, publicUrl, NodeServices.layer])
-        )
-      )
-      const context = yield* Effect.context()
-      const handler = HttpEffect.toWebHandlerWith<never, HttpServerRequest.HttpServerRequest | Scope.Scope>(context)(
-        app
-      )
-      const readyz = Effect.promise(async () => {
-        const response = await handler(new Request("http://waypost.test/readyz"))
-        return { status: response.status, body: await response.json() }
-      })
+      const readyz = yield* readyzWith(storage)
       for (let probe = 0; probe < 2; probe++) {
         const [time, answer] = yield* Effect.timed(Effect.timeout(readyz, "10 seconds"))
         assert.deepStrictEqual(answer, {

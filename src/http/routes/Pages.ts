@@ -6,6 +6,7 @@ import { openApi } from "../../api/Api.ts"
 import { Settings } from "../../settings/Config.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import { Sql } from "../../sql/Sql.ts"
+import { cachedForASecond } from "../../services/CachedForASecond.ts"
 import { Uploads } from "../../services/Uploads.ts"
 import * as Documentation from "../docs/Documentation.ts"
 import { noRoute } from "../transport/Failures.ts"
@@ -105,7 +106,7 @@ const readiness = Effect.gen(function* () {
     { database: stateOf(lookups`select 1`), storage: stateOf(check) },
     { concurrency: "unbounded" }
   )
-  const checked = yield* Effect.cachedWithTTL(states, "1 second")
+  const checked = yield* cachedForASecond(states)
   return Effect.map(checked, (state) => {
     const ready = state.database === "up" && state.storage === "up" && !isDraining()
     return HttpServerResponse.jsonUnsafe(

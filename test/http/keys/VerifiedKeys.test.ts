@@ -23,6 +23,24 @@ layer(TestServer.layer())("Verified keys", (it) => {
     })
   )
 
+  it.effect(
+    "a key that another process revokes is rejected a second later, also if the clock was set back by an hour",
+    () =>
+      Effect.gen(function* () {
+        const { key: createKey } = yield* TestServer.TestServer
+        const [key, other] = [yield* createKey(["read:locations"]), yield* createKey(["read:locations"])]
+        const { pooled } = yield* Sql
+        yield* TestClock.adjust("1 hour")
+        for (const header of [key, `Bearer ${key}`, other]) assert.strictEqual(yield* statusOf(header), 200)
+        yield* pooled`update api_keys set revoked_at = now()
+        where ${key} like 'wp\\_' || id || '\\_%' or ${other} like 'wp\\_' || id || '\\_%'`
+        yield* TestClock.setTime(0)
+        yield* TestClock.adjust("1 second")
+        // The last two are not the header by which the key was verified last.
+        for (const header of [other, key, `apikey ${key}`]) assert.strictEqual(yield* statusOf(header), 401)
+      })
+  )
+
   it.effect("a header that differs in one character from that of a verified key is rejected", () =>
     Effect.gen(function* () {
       const { key: createKey } = yield* TestServer.TestServer
