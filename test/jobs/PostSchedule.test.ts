@@ -260,3 +260,32 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: 
       })
   )
 })
+
+const unprepared = Postgres.sql.pipe(Layer.provideMerge(settings({ DATABASE_PREPARE: "false" })))
+layer(unprepared, { excludeTestServices: true })("schedule of posts that take long", (it) => {
+  const slow = Effect.andThen(
+    execute(
+      "create function slow() returns trigger language plpgsql as $$ begin perform pg_sleep(0.004); return new; end $$"
+    ),
+    execute("create trigger slow before update on posts for each row execute function slow()")
+  )
+
+  it.effect(
+    "posts of which five hundred exceed the statement timeout are published and archived in smaller parts",
+    () =>
+      Effect.gen(function* () {
+        yield* slow
+        yield* insert(400, "scheduled", "now() - interval '2 days'", "now() - interval '1 day'")
+        yield* Effect.provide(Effect.andThen(advance, advance), Postgres.hurried(1000))
+        const states = yield* execute("select status, count(*)::int as posts from posts group by status")
+        assert.deepStrictEqual(states, [{ status: "archived", posts: 400 }])
+      })
+  )
+
+  it.effect("titles of which five hundred exceed the statement timeout are updated in smaller parts", () =>
+    Effect.gen(function* () {
+      yield* Effect.provide(PostSchedule.adoptLanguage, [Postgres.hurried(1000), locales(["nl-NL"])])
+      assert.deepStrictEqual(yield* execute("select distinct title from posts"), [{ title: "Nederlands" }])
+    })
+  )
+})
