@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as AssetTexts from "../../../src/jobs/AssetTexts.ts"
+import { Sql } from "../../../src/sql/Sql.ts"
 import { eventually } from "../../support/Until.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import {
@@ -41,6 +42,36 @@ layer(TestServer.layer(), { excludeTestServices: true })("Freshness of the asset
       yield* comesTo("nieuwecategorie", 0)
       assert.deepStrictEqual((yield* readAsset(uuids[1]!, "categories")).categories, [])
     })
+  )
+
+  it.effect(
+    "an asset is noted once for several renames of its category, and again while the job rebuilds its document",
+    () =>
+      Effect.gen(function* () {
+        const { pooled } = yield* Sql
+        const category = yield* createCategory({ key: "repeated", translations: entry("en", "Onename") })
+        yield* Effect.replicateEffect(createAsset({ categories: ["repeated"] }), 3)
+        const rename = (name: string) => pooled`
+        update asset_categories set translations = ${JSON.stringify(entry("en", name))}::jsonb where uuid = ${category}`
+        // The job of the service takes what was committed.
+        const noted = yield* pooled.withTransaction(
+          Effect.andThen(
+            Effect.forEach(["Twoname", "Threename", "Fourname"], rename),
+            pooled`select asset_uuid from stale_asset_texts s join asset_category_links l using (asset_uuid)
+            where l.category_uuid = ${category}`
+          )
+        )
+        assert.lengthOf(noted, 3)
+        const body = { translations: entry("en", "Lastname") }
+        const noting = send("PATCH", `/v1/asset-categories/${category}`, { body })
+        yield* pooled`insert into stale_asset_texts select asset_uuid from asset_category_links where category_uuid = ${category}`
+        // As the job does.
+        const taking = pooled`delete from stale_asset_texts where asset_uuid in (
+        select asset_uuid from asset_category_links where category_uuid = ${category})`
+        const { status } = yield* pooled.withTransaction(Effect.andThen(taking, noting))
+        assert.strictEqual(status, 200)
+        yield* comesTo("lastname", 3)
+      })
   )
 
   it.effect("a renamed option is found by its new label while its meta tag is searchable", () =>
