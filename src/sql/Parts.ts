@@ -16,16 +16,16 @@ type Step<A, R> = (size: number) => Effect.Effect<A, SqlError.SqlError, R>
 /**
  * Runs the steps of a job, each with at most `max` of what it works on. A step that exceeds the statement timeout is repeated with a
  * tenth, and each step after it may take a tenth more than the one before. A single one has as long as a write of many records, whose
- * changes it can have.
+ * changes it can have, in a transaction of the `client` of the steps.
  */
-export const makeSteps = (max: number) =>
-  Effect.map(Sql, ({ pooled }) => {
+export const makeSteps = (max: number, client: "pooled" | "deliveries" = "pooled") =>
+  Effect.map(Sql, ({ [client]: sql }) => {
     let size = max
     const run = <A, R>(step: Step<A, R>): Effect.Effect<A, SqlError.SqlError, R> =>
       Effect.suspend(() => step(size)).pipe(
         Effect.tap(() => Effect.sync(() => (size = Math.min(max, Math.ceil(1.1 * size))))),
         Effect.catchIf(isTooSlow, () => {
-          if (size === 1) return pooled.withTransaction(withLongTimeout(pooled, step(size)))
+          if (size === 1) return sql.withTransaction(withLongTimeout(sql, step(size)))
           size = Math.ceil(size / 10)
           return run(step)
         })

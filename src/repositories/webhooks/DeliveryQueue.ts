@@ -1,8 +1,9 @@
 import { Context, Effect, Layer } from "effect"
 import type { WebhookId } from "../../domain/changes/Webhook.ts"
 import { sql } from "../../sql/Fragment.ts"
-import { removeInParts } from "../../sql/Parts.ts"
+import { makeSteps, removeInParts } from "../../sql/Parts.ts"
 import { Sql } from "../../sql/Sql.ts"
+import { sandbox } from "../../sql/SqlErrors.ts"
 import { transaction } from "../../sql/Transactions.ts"
 import { traced } from "../../sql/Traced.ts"
 import type { StoredEvent } from "../changes/EventLog.ts"
@@ -52,7 +53,7 @@ export interface Backlog {
 /** Longer than an attempt takes; what a process took and did not finish is due again after it. */
 const lease = "30 seconds"
 
-/** Positions of the log that one statement reads. */
+/** Positions of the log that one statement reads at most, so that none runs long. */
 const batch = 2000
 
 /** The queue of deliveries, which several processes share. It has a connection of its own. */
@@ -78,12 +79,14 @@ export class DeliveryQueue extends Context.Service<
     Effect.gen(function* () {
       const { deliveries: client, lookups } = yield* Sql
       const run = <A, E>(statement: Effect.Effect<A, E>) => transaction(client, statement)
+      const runStep = yield* makeSteps(batch, "deliveries")
 
       const hasWebhooks = Effect.map(
         Effect.orDie(lookups<{ readonly some: boolean }>`
           select exists (select from webhooks) or exists (select from webhook_dropped) as some`),
         ([row]) => row!.some
       )
+      const fill = runStep((size) => sandbox(run(client`select waypost_queue_deliveries(${size}::int)`)))
       const take = run(client<Taken>`
         select t.id::float8 as id, t.webhook_uuid as webhook, w.url, ${signing(sql`w.uuid`)} as secrets, t.attempts,
             (select row_to_json(stored) from (
@@ -111,7 +114,7 @@ export class DeliveryQueue extends Context.Service<
 
       return traced(DeliveryQueue, {
         hasWebhooks,
-        fill: Effect.asVoid(run(client`select waypost_queue_deliveries(${batch}::int)`)),
+        fill: Effect.asVoid(Effect.orDie(fill)),
         take,
         finish: (outcomes) =>
           Effect.asVoid(run(client`select waypost_finish_deliveries(${JSON.stringify(outcomes)}::jsonb)`)),

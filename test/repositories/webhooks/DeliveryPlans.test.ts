@@ -2,8 +2,11 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { WebhookId } from "../../../src/domain/changes/Webhook.ts"
 import { Deliveries } from "../../../src/repositories/webhooks/Deliveries.ts"
+import { DeliveryQueue } from "../../../src/repositories/webhooks/DeliveryQueue.ts"
+import { Sql } from "../../../src/sql/Sql.ts"
 import { explained, filled, nodes, rowsOf } from "../../sql/Explained.ts"
 import { unknownUuid } from "../../support/requests/Requests.ts"
+import * as Postgres from "../../support/Postgres.ts"
 import { settings } from "../../support/TestServer.ts"
 
 const attempts = 50_000
@@ -47,6 +50,28 @@ layer(services, { excludeTestServices: true })("deliveries of a busy webhook", (
         ;({ last: after, more } = answer)
       }
       assert.strictEqual(read, found)
+    })
+  )
+})
+
+const unprepared = Postgres.sql.pipe(Layer.provideMerge(settings({ DATABASE_PREPARE: "false" })))
+layer(unprepared, { excludeTestServices: true })("the queue of webhooks", (it) => {
+  it.effect("events of which a thousand exceed the statement timeout are added to the queue in smaller parts", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      yield* pooled`insert into webhooks (uuid, url, types) values (${webhook}, 'https://shop.example', '{*}')`
+      yield* pooled`insert into asset_categories (uuid, key, translations, position)
+        select gen_random_uuid(), 'category-' || i, '[]', 0 from generate_series(1, 1000) i`
+      yield* pooled`select waypost_seal_all()`
+      yield* pooled.unsafe(
+        "create function slow() returns trigger language plpgsql as $$ begin perform pg_sleep(0.002); return new; end $$"
+      )
+      yield* pooled.unsafe("create trigger slow before insert on webhook_queue for each row execute function slow()")
+      const count = pooled<{ readonly events: number }>`select count(*)::int as events from webhook_queue`
+      yield* Effect.gen(function* () {
+        const { fill } = yield* DeliveryQueue
+        yield* Effect.repeat(Effect.andThen(fill, count), { until: ([row]) => row!.events >= 1000 })
+      }).pipe(Effect.provide(Layer.provide(DeliveryQueue.layer, Postgres.hurried(1000))))
     })
   )
 })
