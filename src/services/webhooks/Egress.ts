@@ -26,6 +26,24 @@ const isUnknown = (error: unknown) =>
   error instanceof Error && "code" in error && (error.code === "ENOTFOUND" || error.code === "ENODATA")
 
 /**
+ * Runs one lookup at a time, because each keeps its thread until it ends, also when its delivery has ended before. One that has waited for
+ * longer than a delivery may take does not run.
+ */
+export const inTurn = <A>(lookup: (host: string) => Promise<A>, patience = 10_000) => {
+  let last: Promise<unknown> = Promise.resolve()
+  return (host: string): Promise<A> => {
+    const asked = performance.now()
+    const found = last.then(() =>
+      performance.now() - asked < patience ? lookup(host) : Promise.reject(new Error("Other lookups take too long"))
+    )
+    last = found.catch(() => undefined)
+    return found
+  }
+}
+
+const systemLookup = inTurn((host) => lookup(host, { all: true, verbatim: true }))
+
+/**
  * Asks the DNS servers without a thread: the system's lookup has two threads for the whole process, which dead servers of one
  * host would take. It is asked only about names that the DNS does not know, for the hosts file and search domains.
  */
@@ -37,7 +55,7 @@ const resolve = async (host: string): Promise<ReadonlyArray<string>> => {
     one.status === "rejected" && one.reason instanceof Error && !isUnknown(one.reason) ? [one.reason] : []
   )
   if (failed[0] !== undefined && !isUnreachable(failed[0])) return Promise.reject(failed[0])
-  const listed = await lookup(host, { all: true, verbatim: true })
+  const listed = await systemLookup(host)
   return listed.map(({ address }) => address)
 }
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Result } from "effect"
 import { Settings } from "../../../src/settings/Config.ts"
-import { Egress, Lookup } from "../../../src/services/webhooks/Egress.ts"
+import { Egress, inTurn, Lookup } from "../../../src/services/webhooks/Egress.ts"
 import { Sender } from "../../../src/services/webhooks/Sender.ts"
 import { receiver } from "../../support/requests/WebhookRequests.ts"
 
@@ -115,6 +115,29 @@ describe("the guard of webhooks", () => {
       for (const host of ["empty.example", "unknown.example"]) {
         assert.strictEqual(yield* targetOf(`https://${host}`, {}, names), `has a host that does not resolve: ${host}`)
       }
+    })
+  )
+
+  it.live("the system looks up one host at a time, and none that has waited for longer than a delivery may take", () =>
+    Effect.gen(function* () {
+      const dead = Promise.withResolvers<string>()
+      const begun: Array<string> = []
+      const lookup = inTurn((host) => {
+        begun.push(host)
+        return host === "dead.example" ? dead.promise : Promise.resolve(host)
+      }, 50)
+      const [first, late] = ["dead.example", "late.example"].map((host) => lookup(host).catch(String))
+      yield* Effect.sleep("60 millis")
+      const next = lookup("next.example")
+      assert.deepStrictEqual(begun, ["dead.example"])
+      dead.reject(new Error("No server answers"))
+      const results = yield* Effect.promise(() => Promise.all([first, late, next]))
+      assert.deepStrictEqual(results, [
+        "Error: No server answers",
+        "Error: Other lookups take too long",
+        "next.example"
+      ])
+      assert.deepStrictEqual(begun, ["dead.example", "next.example"])
     })
   )
 
