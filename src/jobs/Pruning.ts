@@ -10,6 +10,9 @@ import { repeatedly } from "./Repeated.ts"
 /** Events per statement at most, so that sealing does not wait long. */
 const batch = 1000
 
+/** Between two statements. A process that seals tries to about every 100 ms, so at least once in it. */
+const pause = "200 millis"
+
 /**
  * Removes the events that are older than `HISTORY_DAYS`, oldest first, and the facts of files that were deleted before. Several
  * processes may run this concurrently.
@@ -28,7 +31,7 @@ export const prune = Effect.gen(function* () {
       // While another process seals or prunes, nothing is removed.
       ([row]) => (row!.events === 0 ? row!.hasOld : row!.events === size)
     )
-  yield* Effect.repeat(runStep(pruneSome), { while: (hasMore) => hasMore, schedule: Schedule.spaced("20 millis") })
+  yield* Effect.repeat(runStep(pruneSome), { while: (hasMore) => hasMore, schedule: Schedule.spaced(pause) })
   yield* removeInParts(
     (limit) => pooled`
       delete from past_files where ctid in (

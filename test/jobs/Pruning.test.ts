@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer } from "effect"
+import { Deferred, Effect, Fiber, Layer, Schedule } from "effect"
 import { verify } from "../../src/repositories/changes/Verification.ts"
 import { prune } from "../../src/jobs/Pruning.ts"
 import { Sql } from "../../src/sql/Sql.ts"
@@ -159,6 +159,26 @@ layer(unprepared, { excludeTestServices: true })("pruning of events that take lo
       )
       yield* pooled.unsafe("create trigger slow before delete on events for each row execute function slow()")
       yield* Effect.provide(pruneTo(position), Postgres.hurried(1000))
+    })
+  )
+
+  it.effect("the log can be sealed after each statement that prunes", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      yield* pooled.unsafe(
+        "create or replace function slow() returns trigger language plpgsql as $$ begin perform pg_sleep(0.0003); return old; end $$"
+      )
+      const position = yield* makeOld(4000)
+      const pruned = new Set<number>()
+      const lock = Effect.tap(
+        pooled<{ readonly position: number }>`
+          select pruned_position::float8 as position from event_log for update skip locked`,
+        (rows) => Effect.sync(() => rows.forEach((row) => pruned.add(row.position)))
+      )
+      const sealing = yield* Effect.forkChild(Effect.repeat(lock, Schedule.spaced("50 millis")))
+      yield* prune
+      yield* Fiber.interrupt(sealing)
+      for (const step of [1000, 2000, 3000]) assert.include([...pruned], position - step)
     })
   )
 })
