@@ -71,7 +71,8 @@ export class ChangeFeed extends Context.Service<
       }
 
       const readEnd = Effect.map(log.retained, ({ last }) => {
-        tail = { start: last, end: last, bytes: 0, events: [] }
+        // Without followers the log is not read on.
+        if (wakers.size > 0) tail = { start: last, end: last, bytes: 0, events: [] }
       })
       const readNew = (known: Tail): Effect.Effect<void> =>
         Effect.flatMap(log.read({ after: known.end, limit: batch, order: "asc" }), (page): Effect.Effect<void> => {

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Queue } from "effect"
+import { TestClock } from "effect/testing"
 import type { Event } from "../../../src/domain/changes/Event.ts"
 import { ApiKeyId } from "../../../src/domain/keys/ApiKey.ts"
 import { encodedOf } from "../../../src/domain/schema/Encoded.ts"
@@ -73,6 +74,36 @@ describe("a reader that follows the log", () => {
       yield* reader.next(0, { events: 4, bytes: 1024 })
       memory.start = 8
       assert.isTrue(reader.hasMore())
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("the end of the log in memory", () => {
+  it.effect("is read anew for the next follower after the last one left while it was read", () =>
+    Effect.gen(function* () {
+      const ends = yield* Queue.unbounded<number>()
+      const reading = yield* Queue.unbounded<void>()
+      const read: Array<number> = []
+      const log = Layer.mock(EventLog, {
+        retained: Effect.andThen(
+          Queue.offer(reading, undefined),
+          Effect.map(Queue.take(ends), (last) => ({ last, pruned: 0 }))
+        ),
+        read: ({ after = 0 }) => {
+          read.push(after)
+          return Effect.succeed({ events: [], position: after, more: false })
+        }
+      })
+      yield* Effect.gen(function* () {
+        const { follow } = yield* ChangeFeed
+        yield* Effect.scoped(Effect.andThen(follow, Queue.take(reading)))
+        yield* Queue.offerAll(ends, [10, 1000])
+        yield* TestClock.adjust("1 second")
+        yield* follow
+        yield* TestClock.adjust("1 second")
+        assert.include(read, 1000)
+        assert.notInclude(read, 10)
+      }).pipe(Effect.provide(Layer.provide(ChangeFeed.layer, log)))
     }).pipe(Effect.scoped)
   )
 })
