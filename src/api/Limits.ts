@@ -34,7 +34,7 @@ export interface Limits {
   readonly share: "bulk" | undefined
 }
 
-/** The limits of an operation that alters many records. */
+/** The limits of an operation that alters or counts many records. */
 export const ofManyRecords = { answerMillis: manyRecordsSeconds * 1000 } as const satisfies Partial<Limits>
 
 /**

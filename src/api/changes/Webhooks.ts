@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { ReadsPrimary } from "../Limits.ts"
+import { limits, ofManyRecords, ReadsPrimary } from "../Limits.ts"
 import { Delivery, deliveryStates, WebhookTest } from "../../domain/changes/Delivery.ts"
 import { CursorExpiredError } from "../../domain/changes/Errors.ts"
 import {
@@ -117,7 +117,8 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
         "Send events again",
         `Sends events of the log again, of those that the webhook receives; give exactly one member. After \`resumeCursor\`, it sends what was missed while the webhook was paused or failing. A webhook has at most ${maxReplays} replays that have not ended, and at most ${maxWaitingReplayed} replayed events that wait with those of \`eventIds\`. ${needs}`
       ),
-      rejects("validate-only")
+      rejects("validate-only"),
+      limits(ofManyRecords)
     )
   )
   .prefix("/v1/webhooks")

@@ -64,19 +64,20 @@ const routesOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
 const isOf = (method: string, route: string) =>
   method === route || method === "OPTIONS" || (method === "HEAD" && route === "GET")
 
-/** What may follow a whole path: the router ignores a slash at the end. */
-const end = /^\/?(?:\?|$)/
+/** Matches what follows the begin of a path; the router ignores a slash at the end. */
+const restOf = (path: string) => new RegExp(`^${path.replaceAll(/:\w+/g, "[^/?]+")}/?(?:\\?|$)`)
 
 /** Compares only the routes that have limits of their own, because this runs for every request. */
 const lookupIn = (routes: ReadonlyArray<Route>, defaultLimits: Limits) => {
   const special = routes.flatMap(({ limits, method, path }) => {
     const [prefix = path] = path.split(":")
     if (limits === undefined) return []
-    return [{ route: method, prefix, isExact: prefix === path, limits: { ...defaultLimits, ...limits } }]
+    const rest = restOf(path.slice(prefix.length))
+    return [{ route: method, prefix, rest, limits: { ...defaultLimits, ...limits } }]
   })
   return (method: string, url: string): Limits => {
-    for (const { isExact, limits, prefix, route } of special) {
-      const isAt = url.startsWith(prefix) && (!isExact || end.test(url.slice(prefix.length)))
+    for (const { limits, prefix, rest, route } of special) {
+      const isAt = url.startsWith(prefix) && rest.test(url.slice(prefix.length))
       if (isAt && isOf(method, route)) return limits
     }
     return defaultLimits

@@ -76,6 +76,8 @@ describe("the route table", () => {
         ["DELETE", "/v1/groups/0198d9e4", { answerMillis: 120_000 }],
         ["DELETE", "/v1/asset-categories/0198d9e4", { answerMillis: 120_000 }],
         ["DELETE", "/v1/meta-tags/0198d9e4", { answerMillis: 120_000 }],
+        ["POST", "/v1/webhooks/0198d9e4/replay", { answerMillis: 120_000 }],
+        ["POST", "/v1/webhooks/0198d9e4/test", {}],
         ["PATCH", "/v1/groups/0198d9e4", {}],
         ["PUT", "/v1/groups/0198d9e4/users", {}],
         ["DELETE", "/v1/users/0198d9e4", { answerMillis: 120_000 }],
