@@ -27,6 +27,8 @@ export const build = async () => {
     build: {
       outDir: `${root}dist/console`,
       emptyOutDir: true,
+      // The default, "assets", is the name of a screen.
+      assetsDir: "files",
       // A file in the page would be data: that the Content-Security-Policy forbids.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false }

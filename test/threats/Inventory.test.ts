@@ -24,7 +24,7 @@ const documented = [
   "GET /console/{screen}",
   "GET /console/{screen}/{record}",
   "GET /console/{screen}/{record}/{tab}",
-  "GET /console/assets/{file}",
+  "GET /console/files/{file}",
   "GET /v1/openapi.json",
   "GET /healthz",
   "GET /readyz",

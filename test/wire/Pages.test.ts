@@ -4,6 +4,7 @@ import { Clock, Deferred, Duration, Effect, Layer, type Scope } from "effect"
 import { HttpEffect, HttpRouter, type HttpServerRequest, HttpServer } from "effect/http"
 import { readdirSync, readFileSync } from "node:fs"
 import { gzipSync } from "node:zlib"
+import { derive } from "../../src/console/definition/Derive.ts"
 import * as Pages from "../../src/http/routes/Pages.ts"
 import { InFlight } from "../../src/http/transport/InFlight.ts"
 import { Uploads } from "../../src/services/Uploads.ts"
@@ -152,12 +153,15 @@ layer(listening(), live)("routes that are not operations", (it) => {
       }
       assert.notInclude(policy.join(), "unsafe")
       assert.notMatch(text, /<script\b[^>]*>[^<]|<style|\sstyle=|\son[a-z]+=/i)
-      assert.strictEqual((yield* send("GET", "/console/locations/x/history", { key: null })).text, text)
-      const [, script = ""] = /src="(\/console\/assets\/[^"]+\.js)"/.exec(text) ?? []
+      const { resources } = derive("0.0.0")
+      for (const screen of [...resources.map(({ name }) => `${name}/x`), "locations/x/history"]) {
+        assert.strictEqual((yield* send("GET", `/console/${screen}`, { key: null })).text, text, screen)
+      }
+      const [, script = ""] = /src="(\/console\/files\/[^"]+\.js)"/.exec(text) ?? []
       const file = yield* send("GET", script, { key: null })
       assert.match(file.headers["content-type"] as string, /^text\/javascript/)
       assert.include(file.headers["cache-control"], "immutable")
-      assert.strictEqual((yield* send("GET", "/console/assets/unknown.js", { key: null })).status, 404)
+      assert.strictEqual((yield* send("GET", "/console/files/unknown.js", { key: null })).status, 404)
     })
   )
 

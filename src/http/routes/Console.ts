@@ -10,7 +10,8 @@ import * as SharedPage from "./SharedPage.ts"
 
 const get = <const Path extends `/${string}`>(path: Path) => ({ method: "GET" as const, path })
 
-const file = get("/console/assets/:file")
+/** No screen has this name, so that the address of each record is a screen. */
+const file = get("/console/files/:file")
 
 /** Every screen is the same page, which reads its own address. */
 const screens = [
@@ -64,9 +65,9 @@ const read = Effect.gen(function* () {
     contentType: "text/html; charset=utf-8",
     headers
   })
-  const names = yield* fs.readDirectory(path.join(folder, "assets"))
+  const names = yield* fs.readDirectory(path.join(folder, "files"))
   const files = yield* Effect.forEach(names, (name) =>
-    Effect.map(fs.readFile(path.join(folder, "assets", name)), (content) => {
+    Effect.map(fs.readFile(path.join(folder, "files", name)), (content) => {
       const contentType = types[path.extname(name)] ?? "application/octet-stream"
       return [name, HttpServerResponse.uint8Array(content, { contentType, headers })] as const
     })
