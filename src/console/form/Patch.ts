@@ -1,19 +1,20 @@
-import { isRecord, type Json } from "../data/Calls.ts"
+import { Predicate } from "effect"
+import type { Json } from "../../domain/schema/Json.ts"
 import type { Forms, FormSchema } from "../definition/Definition.ts"
 
 const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
 /** Nothing that a person has typed: an empty text, and an object without anything. A list without elements removes all that there were. */
 const isEmpty = (value: unknown): boolean =>
-  value === undefined || value === "" || (isRecord(value) && Object.values(value).every(isEmpty))
+  value === undefined || value === "" || (Predicate.isObject(value) && Object.values(value).every(isEmpty))
 
 /** Empty, or a list or an object in which everything is. */
 const isBlank = (value: unknown): boolean =>
-  isEmpty(value) || ((Array.isArray(value) || isRecord(value)) && Object.values(value).every(isBlank))
+  isEmpty(value) || ((Array.isArray(value) || Predicate.isObject(value)) && Object.values(value).every(isBlank))
 
 const without = (isLeftOut: (value: unknown) => boolean, value: unknown): unknown => {
   if (Array.isArray(value)) return value.flatMap((member) => (isLeftOut(member) ? [] : [without(isLeftOut, member)]))
-  if (!isRecord(value)) return value
+  if (!Predicate.isObject(value)) return value
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, member]) => (isLeftOut(member) ? [] : [[name, without(isLeftOut, member)]]))
   )
@@ -30,7 +31,7 @@ export const pathInForm = (data: unknown, [first, ...rest]: ReadonlyArray<string
   if (first === undefined) return []
   const places = Array.isArray(data) ? [...data.keys()].filter((place) => !isEmpty(data[place])) : []
   const name = String(places[Number(first)] ?? first)
-  const member: unknown = Array.isArray(data) ? data[Number(name)] : isRecord(data) ? data[name] : undefined
+  const member: unknown = Array.isArray(data) ? data[Number(name)] : Predicate.isObject(data) ? data[name] : undefined
   return [name, ...pathInForm(member, rest)]
 }
 
@@ -39,10 +40,11 @@ export const patchOf = (before: Json, after: Json): Json => {
   const patch: Record<string, unknown> = {}
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
     const [old, next] = [before[name], after[name]]
-    if (isEqual(old, next)) continue
+    // Of a list that stays empty, the form may have an element in which nothing was typed, or the list itself after it was removed.
+    if (isEqual(old, next) || (isBlank(old) && isBlank(next))) continue
     if (isEmpty(next)) {
       if (!isEmpty(old)) patch[name] = null
-    } else if (isRecord(old) && isRecord(next)) {
+    } else if (Predicate.isObject(old) && Predicate.isObject(next)) {
       patch[name] = patchOf(old, next)
     } else {
       patch[name] = filled(next)
@@ -58,7 +60,7 @@ export const patchOf = (before: Json, after: Json): Json => {
 export const assetPatchOf = (before: Json, after: Json): Json => {
   const patch = patchOf(before, after)
   if (patch["translations"] === undefined) return patch
-  const listOf = (value: unknown) => (Array.isArray(value) ? value.filter(isRecord) : [])
+  const listOf = (value: unknown) => (Array.isArray(value) ? value.filter(Predicate.isObject) : [])
   const [old, next] = [listOf(before["translations"]), listOf(filled(after["translations"]))]
   const of = (list: ReadonlyArray<Json>, locale: unknown) => list.find((one) => one["locale"] === locale)
   const kept = next.map((translation) => {
@@ -78,19 +80,19 @@ export const schemaOf = (schema: FormSchema, definitions: Forms["definitions"]):
 }
 
 const positionOf = (element: unknown) =>
-  isRecord(element) && typeof element["position"] === "number" ? element["position"] : 0
+  Predicate.isObject(element) && typeof element["position"] === "number" ? element["position"] : 0
 
 /** The members of a record that a form has. Elements of a list are in the order of their positions, which the form does not have. */
 export const inForm = (schema: FormSchema, definitions: Forms["definitions"], value: unknown): unknown => {
   const { items, properties } = schemaOf(schema, definitions)
-  if (Array.isArray(value) && isRecord(items)) {
+  if (Array.isArray(value) && Predicate.isObject(items)) {
     const elements = value.toSorted((one, other) => positionOf(one) - positionOf(other))
     return elements.map((element) => inForm(items, definitions, element))
   }
-  if (!isRecord(value) || !isRecord(properties)) return value
+  if (!Predicate.isObject(value) || !Predicate.isObject(properties)) return value
   return Object.fromEntries(
     Object.entries(properties).flatMap(([name, member]) =>
-      value[name] === undefined || !isRecord(member) ? [] : [[name, inForm(member, definitions, value[name])]]
+      value[name] === undefined || !Predicate.isObject(member) ? [] : [[name, inForm(member, definitions, value[name])]]
     )
   )
 }
