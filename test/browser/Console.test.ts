@@ -10,7 +10,7 @@ import * as Service from "../support/Service.ts"
 import { until } from "../support/Until.ts"
 import { launch, open } from "./Browser.ts"
 import * as Visits from "./ConsoleVisits.ts"
-import { isOwn, readAgain, reject, waitMillis } from "./ConsoleVisits.ts"
+import { endKey, isOwn, readAgain, reject, waitMillis } from "./ConsoleVisits.ts"
 
 const cleanups: Array<() => unknown> = []
 let service: Service.Service
@@ -362,13 +362,17 @@ describe("the console in a browser", () => {
     await leave()
   })
 
-  it("a form whose record fails to be read again keeps what was typed and shows the failure", async () => {
+  it("a form whose record fails to be read again, also because the key ended, keeps what was typed and shows the failure", async () => {
     const { context, page } = await visit(`/locations/${bakery}/edit`)
     const phone = page.getByLabel("Phone")
     await phone.fill("+31 30 444 44 44")
     await reject(page, new RegExp(`/v1/locations/${bakery}$`))
     await readAgain(page)
     await page.getByRole("alert").filter({ hasText: "Rejected by the test" }).waitFor()
+    assert.strictEqual(await phone.inputValue(), "+31 30 444 44 44")
+    await endKey(page, new RegExp(`/v1/locations/${bakery}$`), "GET")
+    await page.getByRole("button", { name: "Try again" }).click()
+    await page.getByText("The key is no longer accepted").waitFor()
     assert.strictEqual(await phone.inputValue(), "+31 30 444 44 44")
     await page.unrouteAll()
     await page.getByRole("button", { name: "Try again" }).click()
@@ -456,10 +460,18 @@ describe("the console in a browser", () => {
     await leave()
   })
 
-  it("a meta tag of an asset is set and removed", async () => {
+  it("a meta tag of an asset is set and removed, and a choice stays when the key has ended", async () => {
     const { body } = await service.call("GET", "/v1/assets?limit=1")
     const asset = `/v1/assets/${body.data[0].uuid}`
     const { leave, page } = await visit(`/assets/${body.data[0].uuid}/meta-tags`)
+    await endKey(page, /\/meta-tags$/, "PATCH")
+    await page.getByLabel("Season").selectOption("autumn")
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByText("The key is no longer accepted").waitFor()
+    await page.getByRole("alert").filter({ hasText: "Rejected by the test" }).waitFor()
+    assert.strictEqual(await page.getByLabel("Season").inputValue(), "autumn")
+    await page.getByRole("status").getByRole("button", { name: "Close" }).click()
+    await page.unroute(/\/meta-tags$/)
     // What is typed while it is saved would be lost.
     await page.route(/\/meta-tags$/, async (route) => {
       if (route.request().method() === "PATCH") await page.locator("fieldset:disabled").getByLabel("Season").waitFor()

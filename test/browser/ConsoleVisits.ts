@@ -78,13 +78,18 @@ export const visit = async (
 /** Shows another screen as a link to it does, for less work than to load the console again; notices and what was read stay. */
 export const show = (page: Page, path: string) => page.evaluate(`history.pushState(null, "", "/console${path}")`)
 
+const rejection = { _tag: "InvalidRequestError", message: "Rejected by the test", issues: [], requestId: "" }
+
 /** Rejects the requests of a page to an address. The client does not repeat them. */
 export const reject = (page: Page, address: RegExp) =>
+  page.route(address, (route) => route.fulfill({ status: 400, json: rejection }))
+
+/** Answers the requests of a page to an address as those with a key that is no longer accepted. */
+export const endKey = (page: Page, address: RegExp, method: string) =>
   page.route(address, (route) =>
-    route.fulfill({
-      status: 400,
-      json: { _tag: "InvalidRequestError", message: "Rejected by the test", issues: [], requestId: "" }
-    })
+    route.request().method() === method
+      ? route.fulfill({ status: 401, json: { ...rejection, _tag: "UnauthorizedError" } })
+      : route.fallback()
   )
 
 /** Has a page read again what it shows, as it does when its computer is connected again after a minute. */

@@ -40,7 +40,7 @@ const TagForm = ({ definitions, tags, uuid }: FormProps) => {
   }
   return (
     <form className="record-form" onSubmit={submit}>
-      <fieldset disabled={save.isPending} {...unsavedMark(changes.length > 0 && !save.isPending)}>
+      <fieldset disabled={save.isPending} {...unsavedMark(changes.length > 0, save.isPending)}>
         <TagInputs
           definitions={definitions}
           values={values}

@@ -119,7 +119,7 @@ const RecordForm = ({ action, conflict, initial, send }: Props) => {
           {isConflict ? conflict?.(() => void submit(true)) : null}
         </div>
       )}
-      <p className="actions" {...unsavedMark(!isBusy && !isSame(begun, data))}>
+      <p className="actions" {...unsavedMark(!isSame(begun, data), isBusy)}>
         <button type="submit" className="primary" disabled={isBusy || isUnchanged}>
           {isBusy ? words.saving : words.save}
         </button>

@@ -6,8 +6,8 @@ import { SessionProvider, useSession } from "../session/Session.tsx"
 import { Speaking, useWords } from "../words/Words.tsx"
 import { Empty, messageOf } from "./Failure.tsx"
 import { ErrorBoundary } from "./ErrorBoundary.tsx"
-import { useLeaving } from "./Leaving.ts"
-import { Notices } from "./Notices.tsx"
+import { hasTyped, useLeaving } from "./Leaving.ts"
+import { Notices, useNotify } from "./Notices.tsx"
 import { Shell } from "./Shell.tsx"
 import { StartPage } from "./StartPage.tsx"
 import { ResourcePage } from "../table/ResourcePage.tsx"
@@ -36,8 +36,10 @@ const queries = new QueryClient({
 
 const Pages = () => {
   const words = useWords()
+  const notify = useNotify()
   const { signOut } = useSession()
-  ended = () => signOut(words.keyEnded)
+  // What is typed stays until it is left: the request that failed shows why.
+  ended = () => (hasTyped() ? notify(words.keyEnded) : signOut(words.keyEnded))
   return (
     <Switch>
       <Route path="/">

@@ -2,10 +2,15 @@ import { useCallback, useEffect, useRef } from "react"
 import type { AroundNavHandler } from "wouter"
 import { useWords } from "../words/Words.tsx"
 
-/** Marks a form with text that is not saved. */
-export const unsavedMark = (isUnsaved: boolean) => ({ "data-unsaved": isUnsaved })
+/** Marks a form with text that is not saved. While it is sent, the form is left without a question. */
+export const unsavedMark = (isUnsaved: boolean, isSent = false) => ({
+  "data-unsaved": isUnsaved && isSent ? "sent" : isUnsaved
+})
 
 const marked = "[data-unsaved='true']"
+
+/** Whether a form has text that is not saved, or that is sent. */
+export const hasTyped = () => document.querySelector(`${marked}, [data-unsaved='sent']`) !== null
 
 const hasUnsaved = (part: ParentNode) => part.querySelector(marked) !== null
 
