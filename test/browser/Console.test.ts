@@ -1058,11 +1058,13 @@ describe("the console in a browser", () => {
     await leave()
   })
 
-  it("an upload that fails on another screen is reported, and goes on with its category when it is resumed", async () => {
-    await service.create("/v1/asset-categories", {
-      key: "maps",
-      translations: [{ locale: "en-GB", name: "Maps" }]
-    })
+  it("an upload that fails on another screen is reported, and goes on with its category and meta tags when it is resumed, and with what is chosen for what it lacks", async () => {
+    for (const [key, name] of [
+      ["maps", "Maps"],
+      ["plans", "Plans"]
+    ] as const) {
+      await service.create("/v1/asset-categories", { key, translations: [{ locale: "en-GB", name }] })
+    }
     const { leave, page } = await visit("/assets")
     const asks = () => page.evaluate<boolean>("!dispatchEvent(new Event('beforeunload', { cancelable: true }))")
     let fail: () => void = () => undefined
@@ -1071,27 +1073,46 @@ describe("the console in a browser", () => {
       await failed
       await route.fulfill({ status: 400, json: { _tag: "InvalidRequestError", message: "Rejected by the test" } })
     })
-    await page.getByText("Category and meta tags of new files").click()
-    await page.getByLabel(/^Category/).selectOption("maps")
+    const choose = async (category: string, season: string) => {
+      await page.getByText("Category and meta tags of new files").click()
+      await page.getByLabel(/^Category/).selectOption(category)
+      await page.getByLabel("Season").selectOption(season)
+      await page.getByText("Category and meta tags of new files").click()
+    }
+    const drop = async (name: string) => {
+      const file = { name: `${name}.txt`, mimeType: "text/plain", buffer: Buffer.from(name) }
+      await page.getByLabel("Drop files here").setInputFiles(file)
+      await page.getByText(`Uploading ${name}.txt`).waitFor()
+    }
+    await choose("maps", "")
     assert.isFalse(await asks())
-    await page
-      .getByLabel("Drop files here")
-      .setInputFiles({ name: "route.txt", mimeType: "text/plain", buffer: Buffer.from("route") })
-    await page.getByText("Uploading route.txt").waitFor()
+    await drop("street")
+    await choose("maps", "spring")
+    await drop("route")
     await page.locator("#navigation").getByRole("link", { name: "Start" }).click()
     await page.getByRole("heading", { name: "Start" }).waitFor()
     assert.isTrue(await asks())
     fail()
-    await page.getByText("1 file was not uploaded").waitFor()
+    await page.getByText("1 file was not uploaded").nth(1).waitFor()
     assert.isFalse(await asks())
     await page.locator("#navigation").getByRole("link", { name: "Assets" }).click()
     await page.unrouteAll()
-    const resume = page.getByRole("button", { name: "Resume" })
-    await resume.click()
-    await resume.waitFor({ state: "detached" })
-    const asset = async () =>
-      (await service.call("GET", "/v1/assets?filter=fileNameOriginal:equals:route.txt&include=categories")).body.data[0]
-    assert.deepStrictEqual((await until("the asset is there", asset)).categories, ["maps"])
+    for (const [name, category, season] of [
+      ["street", "maps", "autumn"],
+      ["route", "plans", "spring"]
+    ] as const) {
+      await choose(category, "autumn")
+      await page.locator("li", { hasText: name }).getByRole("button", { name: "Resume" }).click()
+      await page.getByText(`Uploading ${name}.txt`).waitFor({ state: "detached" })
+      const [asset] = (
+        await service.call("GET", `/v1/assets?filter=fileNameOriginal:equals:${name}.txt&include=categories,metaTags`)
+      ).body.data
+      assert.deepStrictEqual(asset.categories, ["maps"])
+      assert.deepStrictEqual(
+        asset.metaTags.map(({ value }: { readonly value: unknown }) => value),
+        [season]
+      )
+    }
     await leave()
   })
 

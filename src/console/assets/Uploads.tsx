@@ -37,6 +37,15 @@ const Category = ({ set, value }: { readonly value: string; readonly set: (key: 
   )
 }
 
+/** What a file was sent with, and what is chosen by now for what it has no choice of. Meta tags belong to their category. */
+const completed = (own: Running["asset"], chosen: Running["asset"]): Running["asset"] => {
+  const categories = own.categories ?? chosen.categories ?? []
+  const metaTags = own.metaTags ?? []
+  const keys = new Set(metaTags.map(({ key }) => key))
+  const added = String(categories) === String(chosen.categories ?? []) ? (chosen.metaTags ?? []) : []
+  return { categories, metaTags: [...metaTags, ...added.filter(({ key }) => !keys.has(key))] }
+}
+
 let last = 0
 
 /** How many files are sent at a time. */
@@ -133,7 +142,7 @@ const Uploads = () => {
     await Promise.all(Array.from({ length: together }, work))
     await report(outcomes)
   }
-  const again = async (one: Running) => report([await send({ ...one, asset: { ...one.asset, ...asset } })])
+  const again = async (one: Running) => report([await send({ ...one, asset: completed(one.asset, asset) })])
   return (
     <section aria-label={words.upload}>
       <details className="object">
