@@ -518,7 +518,7 @@ describe("the console in a browser", () => {
     await leave()
   })
 
-  it("a module of a product is activated, changed and deactivated", async () => {
+  it("a module of a product is activated, changed and, after a question, deactivated", async () => {
     const product = await service.create("/v1/products", { type: "default", identifier: "POS-A2", name: "Poster A2" })
     const { leave, page } = await visit(`/products/${product}/modules?module=price`)
     const module = async () => (await service.call("GET", `/v1/products/${product}/modules/price`)).body.data
@@ -542,6 +542,10 @@ describe("the console in a browser", () => {
     await page.getByRole("button", { name: "Save mine anyway" }).click()
     await until("the amount is saved", async () => (await module()).amountMinor === 1450)
     await page.getByRole("button", { name: "Deactivate" }).click()
+    const question = page.getByRole("dialog", { name: "Deactivate Price?" })
+    await question.getByText("Its values are deleted, and what you typed is lost.").waitFor()
+    assert.strictEqual((await module()).amountMinor, 1450)
+    await question.getByRole("button", { name: "Deactivate" }).click()
     await page.getByText("Not active").waitFor()
     assert.isUndefined(await module())
     await leave()
@@ -744,6 +748,7 @@ describe("the console in a browser", () => {
     await amount.waitFor()
     assert.strictEqual(await amount.inputValue(), "900")
     await page.getByRole("button", { name: "Deactivate" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Deactivate" }).click()
     await page.locator(".notices").getByText("Deactivated").waitFor()
     await page.getByRole("link", { name: "From the parent." }).waitFor()
     assert.strictEqual(await amount.inputValue(), "1200")

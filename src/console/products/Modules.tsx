@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { Link } from "wouter"
+import { Confirm } from "../shell/Dialog.tsx"
 import { messageOf } from "../shell/Failure.tsx"
 import { Loaded } from "../shell/Loaded.tsx"
 import { useNotify } from "../shell/Notices.tsx"
@@ -44,10 +45,12 @@ interface Props {
 
 const ModuleForm = ({ module, type, uuid }: Props) => {
   const words = useWords()
+  const names = useNames()
   const notify = useNotify()
   const queries = useQueryClient()
   const { can, client } = useSession()
   const [isNew, setNew] = useState(false)
+  const [isAsking, setAsking] = useState(false)
   // After a removal the form begins again, with what the product has then.
   const [removals, setRemovals] = useState(0)
   const isEditable = module.owners.includes(type) && can(module.update)
@@ -69,7 +72,8 @@ const ModuleForm = ({ module, type, uuid }: Props) => {
       setRemovals((count) => count + 1)
       notify(words.deactivated)
     },
-    onError: (error) => notify(messageOf(error).text)
+    onError: (error) => notify(messageOf(error).text),
+    onSettled: () => setAsking(false)
   })
   return (
     <Loaded query={query}>
@@ -97,9 +101,19 @@ const ModuleForm = ({ module, type, uuid }: Props) => {
               <Members node={record} />
             )}
             {etag !== undefined && record["inheritedFrom"] === undefined && can(module.remove) ? (
-              <button type="button" className="danger" disabled={remove.isPending} onClick={() => remove.mutate()}>
+              <button type="button" className="danger" onClick={() => setAsking(true)}>
                 {words.deactivate}
               </button>
+            ) : null}
+            {isAsking ? (
+              <Confirm
+                title={words.deactivateQuestion(names.member(module.name))}
+                hint={words.deactivateHint}
+                action={words.deactivate}
+                isBusy={remove.isPending}
+                confirm={() => remove.mutate()}
+                close={() => setAsking(false)}
+              />
             ) : null}
           </>
         )

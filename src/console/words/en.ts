@@ -134,6 +134,8 @@ export const en = {
   inactive: "Not active",
   activate: "Activate",
   deactivate: "Deactivate",
+  deactivateQuestion: (what: string) => `Deactivate ${what}?`,
+  deactivateHint: "Its values are deleted, and what you typed is lost.",
   deactivated: "Deactivated",
   inherited: "From the parent.",
   inheritedUntilSaved: "Saving gives this product values of its own, which no longer follow the parent.",
