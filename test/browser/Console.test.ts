@@ -498,6 +498,41 @@ describe("the console in a browser", () => {
     await leave()
   })
 
+  it("the inputs of meta tags offer what the service accepts: options in use, values that can change, and times of the browser", async () => {
+    const name = (text: string) => [{ locale: "en-GB", name: text }]
+    const options = (inactive: ReadonlyArray<string>) =>
+      ["studio", "archive", "stock"].map((key) => ({ key, active: !inactive.includes(key) }))
+    const tags = [
+      { key: "origin", type: "select", translations: name("Origin"), options: options(["stock"]) },
+      { key: "owner", type: "text", translations: name("Owner"), editable: false },
+      { key: "taken", type: "dateTime", translations: name("Taken at") }
+    ]
+    const [origin, ...others] = await Promise.all(tags.map((tag) => service.create("/v1/meta-tags", tag)))
+    const { body } = await service.call("GET", "/v1/assets?limit=1")
+    const path = `/v1/assets/${body.data[0].uuid}/meta-tags`
+    const metaTags = [
+      { key: "origin", value: "archive" },
+      { key: "taken", value: "2026-05-01T12:00:07.000Z" }
+    ]
+    await service.call("PATCH", path, { metaTags })
+    await service.call("PATCH", `/v1/meta-tags/${origin}`, { options: options(["archive", "stock"]) })
+    const { leave, page } = await visit(`/assets/${body.data[0].uuid}/meta-tags`, { timezoneId: "Pacific/Auckland" })
+    const offered = page.getByLabel("Origin").locator("option")
+    await offered.first().waitFor({ state: "attached" })
+    assert.deepStrictEqual(await offered.allTextContents(), ["Choose…", "studio", "archive"])
+    assert.isTrue(await page.getByLabel("Owner").isDisabled())
+    const taken = page.getByLabel("Taken at")
+    assert.strictEqual(await taken.inputValue(), "2026-05-02T00:00:07")
+    await taken.fill("2026-05-02T09:30")
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByText("Saved").waitFor()
+    const { body: read } = await service.call("GET", path)
+    const value = read.data.find(({ key }: { readonly key: string }) => key === "taken").value
+    assert.strictEqual(value, "2026-05-01T21:30:00.000Z")
+    await leave()
+    for (const uuid of [origin, ...others]) await service.call("DELETE", `/v1/meta-tags/${uuid}`)
+  })
+
   it("why a user cannot see a product is explained, with the record that decides", async () => {
     const user = await service.create("/v1/users", {
       username: "sanne",

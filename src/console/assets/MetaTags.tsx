@@ -43,6 +43,7 @@ const TagForm = ({ definitions, tags, uuid }: FormProps) => {
       <fieldset disabled={save.isPending} {...unsavedMark(changes.length > 0, save.isPending)}>
         <TagInputs
           definitions={definitions}
+          held={begun}
           values={values}
           set={(key, value) => setTyped({ ...typed, [key]: value })}
         />

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
+import { localOf, timeOf } from "../data/Days.ts"
 import { call, isRecord, type Json, textOf, valueAt } from "../data/Calls.ts"
 import { useSession } from "../session/Session.tsx"
 import { useSpoken } from "../words/Words.tsx"
@@ -10,14 +11,19 @@ const inputTypes: Readonly<Record<string, string>> = {
   integer: "number",
   decimal: "number",
   date: "date",
+  dateTime: "datetime-local",
   url: "url"
 }
 
-const optionsOf = (definition: Json) =>
-  (Array.isArray(definition["options"]) ? definition["options"].filter(isRecord) : []).map((option) => ({
-    key: textOf(option["key"]),
-    label: textOf(valueAt(option, "translations.0.label")) || textOf(option["key"])
-  }))
+/** The options that the service accepts: those that are offered, and those that the asset has. */
+const optionsOf = (definition: Json, held: Value) =>
+  (Array.isArray(definition["options"]) ? definition["options"].filter(isRecord) : [])
+    .map((option) => ({
+      key: textOf(option["key"]),
+      label: textOf(valueAt(option, "translations.0.label")) || textOf(option["key"]),
+      isOffered: option["active"] !== false
+    }))
+    .filter(({ isOffered, key }) => isOffered || [held].flat().includes(key))
 
 /** A value as its input has it. */
 export const shownOf = (value: unknown): Value => (Array.isArray(value) ? value.map(textOf) : textOf(value))
@@ -32,10 +38,12 @@ const sentOf = (type: string, value: Value): unknown => {
 interface InputProps {
   readonly definition: Json
   readonly value: Value
+  readonly held: Value
+  readonly isFixed: boolean
   readonly onChange: (value: Value) => void
 }
 
-const Input = ({ definition, onChange, value }: InputProps) => {
+const Input = ({ definition, held, isFixed, onChange, value }: InputProps) => {
   const { words } = useSpoken()
   const type = textOf(definition["type"])
   const id = `tag-${textOf(definition["key"])}`
@@ -44,10 +52,11 @@ const Input = ({ definition, onChange, value }: InputProps) => {
       <select
         id={id}
         multiple
+        disabled={isFixed}
         value={Array.isArray(value) ? value.map(textOf) : []}
         onChange={(event) => onChange([...event.target.selectedOptions].map((option) => option.value))}
       >
-        {optionsOf(definition).map(({ key, label }) => (
+        {optionsOf(definition, held).map(({ key, label }) => (
           <option key={key} value={key}>
             {label}
           </option>
@@ -58,13 +67,13 @@ const Input = ({ definition, onChange, value }: InputProps) => {
   if (type === "select" || type === "boolean") {
     const options =
       type === "select"
-        ? optionsOf(definition)
+        ? optionsOf(definition, held)
         : [
             { key: "true", label: words.yes },
             { key: "false", label: words.no }
           ]
     return (
-      <select id={id} value={String(value)} onChange={(event) => onChange(event.target.value)}>
+      <select id={id} disabled={isFixed} value={String(value)} onChange={(event) => onChange(event.target.value)}>
         <option value="">{words.choose}</option>
         {options.map(({ key, label }) => (
           <option key={key} value={key}>
@@ -75,15 +84,25 @@ const Input = ({ definition, onChange, value }: InputProps) => {
     )
   }
   if (type === "longText") {
-    return <textarea id={id} rows={4} value={String(value)} onChange={(event) => onChange(event.target.value)} />
+    return (
+      <textarea
+        id={id}
+        rows={4}
+        disabled={isFixed}
+        value={String(value)}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    )
   }
+  const isTime = type === "dateTime"
   return (
     <input
       id={id}
       type={inputTypes[type] ?? "text"}
       step="any"
-      value={String(value)}
-      onChange={(event) => onChange(event.target.value)}
+      disabled={isFixed}
+      value={isTime ? localOf(String(value)) : String(value)}
+      onChange={(event) => onChange(isTime ? timeOf(event.target.value) : event.target.value)}
     />
   )
 }
@@ -121,19 +140,27 @@ export const changesOf = (definitions: ReadonlyArray<Json>, before: Values, afte
 
 interface Props {
   readonly definitions: ReadonlyArray<Json>
+  /** The values that an asset has. A new one has none, and takes also those that cannot be changed later. */
+  readonly held?: Values
   readonly values: Values
   readonly set: (key: string, value: Value) => void
 }
 
 /** The input of each meta tag, by its type. */
-export const TagInputs = ({ definitions, set, values }: Props) => (
+export const TagInputs = ({ definitions, held, set, values }: Props) => (
   <div className="members">
     {definitions.map((definition) => {
       const key = textOf(definition["key"])
       return (
         <div className="field" key={key}>
           <label htmlFor={`tag-${key}`}>{textOf(valueAt(definition, "translations.0.name")) || key}</label>
-          <Input definition={definition} value={values[key] ?? ""} onChange={(value) => set(key, value)} />
+          <Input
+            definition={definition}
+            value={values[key] ?? ""}
+            held={held?.[key] ?? ""}
+            isFixed={held !== undefined && definition["editable"] === false}
+            onChange={(value) => set(key, value)}
+          />
         </div>
       )
     })}

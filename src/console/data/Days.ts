@@ -16,10 +16,23 @@ const endOf = (day: string): Date => {
   return new Date(next.getTime() - 1)
 }
 
-const dayAt = (time: Date): string => {
-  const two = (value: number) => value.toString().padStart(2, "0")
-  return `${time.getFullYear().toString().padStart(4, "0")}-${two(time.getMonth() + 1)}-${two(time.getDate())}`
+const two = (value: number) => value.toString().padStart(2, "0")
+
+const dayAt = (time: Date): string =>
+  `${time.getFullYear().toString().padStart(4, "0")}-${two(time.getMonth() + 1)}-${two(time.getDate())}`
+
+/** A time as an input of the browser has it: in its time zone, without seconds that are zero. */
+export const localOf = (time: string): string => {
+  const at = new Date(time)
+  if (Number.isNaN(at.getTime())) return ""
+  const [seconds, millis] = [at.getSeconds(), at.getMilliseconds()]
+  const rest =
+    millis > 0 ? `:${two(seconds)}.${millis.toString().padStart(3, "0")}` : seconds > 0 ? `:${two(seconds)}` : ""
+  return `${dayAt(at)}T${two(at.getHours())}:${two(at.getMinutes())}${rest}`
 }
+
+/** The time that such an input has, as the service takes it. */
+export const timeOf = (local: string): string => (local === "" ? "" : printed(new Date(local)))
 
 /** The first and the last time that the service knows. */
 const limits = [Date.parse("0001-01-01T00:00:00.000Z"), Date.parse("9999-12-31T23:59:59.999Z")] as const
