@@ -960,14 +960,19 @@ describe("the console in a browser", () => {
     await leave()
   })
 
-  it("a screen that fails to load is gone at the next one", async () => {
+  it("a screen that fails to load offers to load the page again, and is gone at the next one", async () => {
     const { leave, page } = await visit("")
     await page.route(/\/EventsPage-/, (route) => route.abort())
     await page.getByRole("link", { name: "Activity" }).click()
-    await page.getByRole("alert").filter({ hasText: "Something went wrong" }).waitFor()
+    await page.getByRole("alert").filter({ hasText: "This part of the console cannot be loaded." }).waitFor()
+    assert.strictEqual(await page.getByRole("button", { name: "Try again" }).count(), 0)
     await page.locator("#navigation").getByRole("link", { name: "Groups" }).click()
     await page.getByRole("heading", { name: "Groups" }).waitFor()
     assert.strictEqual(await page.getByRole("alert").count(), 0)
+    await page.unrouteAll()
+    await page.getByRole("link", { name: "Activity" }).click()
+    await page.getByRole("button", { name: "Reload" }).click()
+    await page.getByRole("heading", { name: "Activity" }).waitFor()
     await leave()
   })
 

@@ -1,7 +1,8 @@
 import { type ComponentType, useEffect, useState } from "react"
 import { useWords } from "../words/Words.tsx"
+import { Failure } from "./Failure.tsx"
 
-type State<P> = { readonly component: ComponentType<P> } | { readonly error: unknown } | undefined
+type State<P> = { readonly component: ComponentType<P> } | "failed" | undefined
 
 /**
  * A component that loads when it is first shown. `lazy` of React would hide it for 300 ms after its place was drawn without
@@ -16,12 +17,20 @@ export const later = <P extends object>(load: () => Promise<{ readonly default: 
       if (state !== undefined) return
       load().then(
         ({ default: component }) => setState((loaded = { component })),
-        (error: unknown) => setState({ error })
+        () => setState("failed")
       )
     }, [state])
     if (state === undefined) return <p className="hint">{words.loading}</p>
-    // The nearest boundary shows it.
-    if ("error" in state) throw state.error
+    // The browser keeps the failure: only another page loads it again.
+    if (state === "failed") {
+      return (
+        <Failure error={new Error(words.notLoaded)}>
+          <button type="button" onClick={() => location.reload()}>
+            {words.reload}
+          </button>
+        </Failure>
+      )
+    }
     return <state.component {...props} />
   }
   return Later

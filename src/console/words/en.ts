@@ -12,6 +12,8 @@ export const en = {
   saving: "Saving…",
   saved: "Saved",
   retry: "Try again",
+  reload: "Reload",
+  notLoaded: "This part of the console cannot be loaded. The service may have another version than the page.",
   refresh: "Refresh",
   loading: "Loading…",
   skip: "Skip to content",

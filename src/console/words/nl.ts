@@ -11,6 +11,9 @@ export const nl: Words = {
   saving: "Opslaan…",
   saved: "Opgeslagen",
   retry: "Opnieuw proberen",
+  reload: "Opnieuw laden",
+  notLoaded:
+    "Dit deel van de console kan niet worden geladen. De dienst heeft misschien een andere versie dan de pagina.",
   refresh: "Vernieuwen",
   loading: "Laden…",
   skip: "Naar de inhoud",
