@@ -861,13 +861,30 @@ describe("the console in a browser", () => {
     }
   )
 
-  it("members of a group are added by a part of their name, and removed", async () => {
+  it("members of a group are added by a part of their name, also after a failure and a change by another client, and removed", async () => {
     const group = await service.create("/v1/groups", { name: "Utrecht" })
     const { leave, page } = await visit(`/groups/${group}/locations`)
     await page.getByRole("button", { name: "Add" }).click()
     await page.getByRole("dialog").getByLabel("Search").fill("Bakkerij 1")
     await page.getByRole("dialog").getByLabel("Bakkerij 10").check()
     await page.getByRole("dialog").getByLabel("Bakkerij 11").check()
+    const replacement = new RegExp(`/v1/groups/${group}/locations$`)
+    await reject(page, replacement)
+    await page.getByRole("dialog").getByRole("button", { name: "Add" }).click()
+    await page.getByRole("dialog").getByRole("alert").filter({ hasText: "Rejected by the test" }).waitFor()
+    const questions: Array<string> = []
+    page.once("dialog", (dialog) => {
+      questions.push(dialog.message())
+      void dialog.dismiss()
+    })
+    await page.keyboard.press("Escape")
+    await until("the question is asked", async () => questions.length === 1)
+    await page.unrouteAll()
+    await page.route(
+      replacement,
+      (route) => route.fulfill({ status: 412, json: { _tag: "PreconditionFailedError", message: "", requestId: "" } }),
+      { times: 1 }
+    )
     await page.getByRole("dialog").getByRole("button", { name: "Add" }).click()
     await page.getByText("2 of 2").waitFor()
     await page.getByRole("button", { name: "Remove Bakkerij 10" }).click()

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useDeferredValue, useState } from "react"
 import { Dialog } from "../shell/Dialog.tsx"
 import { messageOf } from "../shell/Failure.tsx"
+import { unsavedMark } from "../shell/Leaving.ts"
 import { call, fieldOf, labelOf, type Page, selected, uuidOf } from "../data/Calls.ts"
 import * as Filters from "../data/Filters.ts"
 import type { Resource } from "../definition/Definition.ts"
@@ -14,12 +15,15 @@ interface Props {
   readonly resource: Resource
   /** Whether one record is chosen, by a click. */
   readonly isSingle?: boolean
+  /** Why the records that were picked could not be taken. */
+  readonly problem?: unknown
+  readonly isBusy?: boolean
   readonly pick: (uuids: ReadonlyArray<string>) => void
   readonly close: () => void
 }
 
 /** Chooses records of a resource by a part of their name. */
-export const Picker = ({ close, isSingle = false, pick, resource }: Props) => {
+export const Picker = ({ close, isBusy = false, isSingle = false, pick, problem = null, resource }: Props) => {
   const words = useWords()
   const formats = useFormats()
   const names = useNames()
@@ -31,7 +35,7 @@ export const Picker = ({ close, isSingle = false, pick, resource }: Props) => {
     wanted === ""
       ? undefined
       : Filters.print([{ field: fieldOf(resource.label), operator: "contains", values: [wanted] }])
-  const { data, error } = useQuery({
+  const { data, error: unread } = useQuery({
     queryKey: ["picker", resource.name, filter],
     queryFn: ({ signal }) =>
       call<Page>(
@@ -41,6 +45,7 @@ export const Picker = ({ close, isSingle = false, pick, resource }: Props) => {
         { signal }
       )
   })
+  const error = problem ?? unread
   const toggle = (uuid: string, label: string) =>
     setChosen((known) => {
       const next = new Map(known)
@@ -83,12 +88,12 @@ export const Picker = ({ close, isSingle = false, pick, resource }: Props) => {
       </ul>
       {data?.data.length === 0 ? <p className="hint">{words.noneMatch}</p> : null}
       {isSingle ? null : (
-        <p className="actions">
+        <p className="actions" {...unsavedMark(chosen.size > 0, isBusy)}>
           <span className="hint">{words.selected(formats.number(chosen.size))}</span>
           <button
             type="button"
             className="primary"
-            disabled={chosen.size === 0}
+            disabled={isBusy || chosen.size === 0}
             onClick={() => pick([...chosen.keys()])}
           >
             {words.add}

@@ -19,8 +19,17 @@ interface Change {
   readonly removed: ReadonlyArray<string>
 }
 
-/** Replaces the records of a relation; the tag that was read with them finds out whether they are still the same. */
-const replaceSet = async (client: WaypostClient, relation: Relation, uuid: string, { added, removed }: Change) => {
+/**
+ * Replaces the records of a relation; the tag that was read with them finds out whether they are still the same. After a change by
+ * another client they are read again once.
+ */
+const replaceSet = async (
+  client: WaypostClient,
+  relation: Relation,
+  uuid: string,
+  change: Change,
+  isAgain = false
+): Promise<void> => {
   const members: Array<string> = []
   let etag: string | undefined
   for (let after: string | undefined = ""; after !== undefined;) {
@@ -30,16 +39,18 @@ const replaceSet = async (client: WaypostClient, relation: Relation, uuid: strin
     members.push(...outcome.data.data.map(uuidOf))
     after = outcome.data.pagination.next
   }
-  const next = new Set([...members, ...added])
-  for (const one of removed) next.delete(one)
-  await call(client, relation.replace!, uuid, { [relation.resource]: [...next] }, { ifMatch: etag })
+  const next = new Set([...members, ...change.added])
+  for (const one of change.removed) next.delete(one)
+  const body = { [relation.resource]: [...next] }
+  const { error } = await call(client, relation.replace!, uuid, body, { ifMatch: etag }).result()
+  if (error?._tag === "PreconditionFailedError" && !isAgain) return replaceSet(client, relation, uuid, change, true)
+  if (error !== undefined) throw error
 }
 
 /** Changes a relation. A set with more records than a replacement may have is changed from the other side, one record at a time. */
 const useChange = ({ owner, relation, total, uuid }: Props & { readonly total: number }) => {
   const { can, client } = useSession()
   const queries = useQueryClient()
-  const notify = useNotify()
   return useMutation({
     mutationFn: async (change: Change) => {
       const inverse = definition.resources
@@ -51,8 +62,7 @@ const useChange = ({ owner, relation, total, uuid }: Props & { readonly total: n
       for (const one of change.added) await replaceSet(client, inverse, one, { added: [uuid], removed: [] })
       for (const one of change.removed) await replaceSet(client, inverse, one, { added: [], removed: [uuid] })
     },
-    onSettled: () => queries.invalidateQueries(),
-    onError: (error) => notify(messageOf(error).text)
+    onSettled: () => queries.invalidateQueries()
   })
 }
 
@@ -67,6 +77,7 @@ interface Props {
 export const Related = ({ owner, relation, uuid }: Props) => {
   const words = useWords()
   const formats = useFormats()
+  const notify = useNotify()
   const { can } = useSession()
   const [isAdding, setAdding] = useState(false)
   const resource: Resource = definition.resources.find(({ name }) => name === relation.resource)!
@@ -74,12 +85,18 @@ export const Related = ({ owner, relation, uuid }: Props) => {
   const rows = rowsOf(list.data?.pages ?? [])
   const total = list.data?.pages[0]?.pagination.total ?? rows.length
   const change = useChange({ owner, relation, total, uuid })
+  const begin = () => {
+    change.reset()
+    setAdding(true)
+  }
+  const remove = (one: string) =>
+    change.mutate({ added: [], removed: [one] }, { onError: (error) => notify(messageOf(error).text) })
   return (
     <>
       <div className="heading">
         <p className="count">{words.shownOfTotal(formats.number(rows.length), formats.number(total))}</p>
         {can(relation.replace) ? (
-          <button type="button" onClick={() => setAdding(true)}>
+          <button type="button" onClick={begin}>
             {words.add}
           </button>
         ) : null}
@@ -87,11 +104,10 @@ export const Related = ({ owner, relation, uuid }: Props) => {
       {isAdding ? (
         <Picker
           resource={resource}
+          problem={change.error}
+          isBusy={change.isPending}
           close={() => setAdding(false)}
-          pick={(chosen) => {
-            setAdding(false)
-            change.mutate({ added: chosen, removed: [] })
-          }}
+          pick={(chosen) => change.mutate({ added: chosen, removed: [] }, { onSuccess: () => setAdding(false) })}
         />
       ) : null}
       <Listed list={list} empty={words.noMembers}>
@@ -106,7 +122,7 @@ export const Related = ({ owner, relation, uuid }: Props) => {
                     className="quiet"
                     aria-label={`${words.removeItem} ${labelOf(row, resource.label)}`}
                     disabled={change.isPending}
-                    onClick={() => change.mutate({ added: [], removed: [uuidOf(row)] })}
+                    onClick={() => remove(uuidOf(row))}
                   >
                     ✕
                   </button>
