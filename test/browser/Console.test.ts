@@ -410,7 +410,7 @@ describe("the console in a browser", () => {
     await leave()
   })
 
-  it("a spreadsheet is compared before anything is written, and then applied", async () => {
+  it("a spreadsheet is compared before anything is written, compared again with other columns, and then applied", async () => {
     const rows = [
       ["Nummer", "Naam", "Plaats", "Land", "Telefoon"],
       ["UTR-001", "Bakkerij Een", "Utrecht", "Nederland", "030 231 45 67"],
@@ -424,6 +424,19 @@ describe("the console in a browser", () => {
       mimeType: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
       buffer: await toBuffer()
     })
+    const city = page.getByLabel("Member of the record: Plaats")
+    await city.selectOption("")
+    // What is chosen while the rows are compared would not be used.
+    await page.route(/\/v1\/plans\?/, async (route) => {
+      await city.and(page.locator(":disabled")).waitFor()
+      await route.continue()
+    })
+    await page.getByRole("button", { name: "Compare" }).click()
+    await page.getByText("1 to create").waitFor()
+    await page.unrouteAll()
+    await page.getByRole("button", { name: "Change the columns" }).click()
+    assert.strictEqual(await city.inputValue(), "")
+    await city.selectOption("address.city")
     await page.getByRole("button", { name: "Compare" }).click()
     await page.getByText("1 to create").waitFor()
     await page.getByText("1 to change").waitFor()

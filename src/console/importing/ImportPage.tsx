@@ -18,6 +18,7 @@ interface Opened {
 }
 
 const ColumnMapping = ({
+  isFixed,
   mapping,
   opened: { sheet },
   resource,
@@ -26,6 +27,7 @@ const ColumnMapping = ({
   readonly resource: Resource
   readonly opened: Opened
   readonly mapping: Mapping
+  readonly isFixed: boolean
   readonly set: (mapping: Mapping) => void
 }) => {
   const words = useWords()
@@ -49,6 +51,7 @@ const ColumnMapping = ({
               <select
                 aria-label={`${words.importMember}: ${title}`}
                 value={mapping[index] ?? ""}
+                disabled={isFixed}
                 onChange={(event) =>
                   set(choose(mapping, index, event.target.value === "" ? undefined : event.target.value))
                 }
@@ -138,7 +141,13 @@ const ImportPage = () => {
       {opened === undefined || plan.data !== undefined ? null : (
         <section>
           <h2>{opened.name}</h2>
-          <ColumnMapping resource={resource} opened={opened} mapping={mapping} set={setMapping} />
+          <ColumnMapping
+            resource={resource}
+            opened={opened}
+            mapping={mapping}
+            isFixed={plan.isPending}
+            set={setMapping}
+          />
           <p className="actions">
             <button
               type="button"
@@ -153,7 +162,7 @@ const ImportPage = () => {
         </section>
       )}
       {plan.data === undefined ? null : (
-        <PlanView key={textOf(plan.data["uuid"])} resource={resource} plan={plan.data} />
+        <PlanView key={textOf(plan.data["uuid"])} resource={resource} plan={plan.data} leave={leave} />
       )}
     </>
   )

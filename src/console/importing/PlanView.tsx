@@ -41,8 +41,15 @@ const ChangeRow = ({ row }: { readonly row: Json }) => {
   )
 }
 
+interface Props {
+  readonly resource: Resource
+  readonly plan: Json
+  /** Goes back to the columns from which it was made. */
+  readonly leave: () => void
+}
+
 /** What a plan would change, row by row, and the button that changes it. */
-export const PlanView = ({ plan, resource }: { readonly resource: Resource; readonly plan: Json }) => {
+export const PlanView = ({ leave, plan, resource }: Props) => {
   const words = useWords()
   const names = useNames()
   const formats = useFormats()
@@ -94,6 +101,9 @@ export const PlanView = ({ plan, resource }: { readonly resource: Resource; read
         <p className="actions">
           <button type="button" className="primary" disabled={apply.isPending} onClick={() => apply.mutate()}>
             {apply.isPending ? words.applying : words.applyPlan}
+          </button>
+          <button type="button" disabled={apply.isPending} onClick={leave}>
+            {words.changeColumns}
           </button>
         </p>
       )}

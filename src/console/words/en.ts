@@ -193,6 +193,7 @@ export const en = {
     refused: "refused"
   },
   applyPlan: "Apply",
+  changeColumns: "Change the columns",
   applying: "Applying…",
   applied: "The import is applied.",
   show: (what: string) => `Show ${what}`,

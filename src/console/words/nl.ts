@@ -195,6 +195,7 @@ export const nl: Words = {
     refused: "geweigerd"
   },
   applyPlan: "Toepassen",
+  changeColumns: "Kolommen wijzigen",
   applying: "Toepassen…",
   applied: "De import is toegepast.",
   show: (what) => `${what} tonen`,
