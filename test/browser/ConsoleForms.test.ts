@@ -270,7 +270,7 @@ describe("forms of the console in a browser", () => {
     await leave()
   })
 
-  it("a negative number keeps its sign while it is typed into a browser whose decimals have a comma", async () => {
+  it("a negative number keeps its sign while it is typed into a browser whose decimals have a comma, and a failed connection is named in its language", async () => {
     const uuid = await service.create("/v1/locations", {
       name: "Westelijk",
       identifier: "NEG-1",
@@ -280,6 +280,10 @@ describe("forms of the console in a browser", () => {
     const longitude = page.locator("#root_coordinates_longitude")
     await longitude.fill("")
     await longitude.pressSequentially("-0,1278")
+    await page.route(/\/v1\/locations\/[^/]+$/, (route) => route.abort())
+    await page.getByRole("button", { name: "Opslaan" }).click()
+    await page.getByRole("alert").filter({ hasText: "De dienst is niet bereikbaar." }).waitFor()
+    await page.unrouteAll()
     await page.getByRole("button", { name: "Opslaan" }).click()
     await longitude.waitFor({ state: "detached" })
     const { body } = await service.call("GET", `/v1/locations/${uuid}`)

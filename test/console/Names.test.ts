@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { derive } from "../../src/console/definition/Derive.ts"
 import { en } from "../../src/console/words/en.ts"
 import { namesOf } from "../../src/console/words/Names.ts"
+import { eventTypes } from "../../src/domain/changes/EventType.ts"
 import { nl } from "../../src/console/words/nl.ts"
 
 const { resources } = derive("0.0.0")
@@ -40,6 +41,28 @@ describe("what the console says", () => {
         )
       }
     }
+  })
+
+  it("each type of event is said in both languages", () => {
+    const deeds = [...new Set(eventTypes.map((type) => type.slice(type.lastIndexOf(".") + 1)))].toSorted()
+    for (const words of [en, nl]) assert.deepStrictEqual(Object.keys(words.deeds).toSorted(), deeds)
+  })
+
+  it("Dutch has the article of the first record of each resource", () => {
+    const names = resources.map(({ name }) => namesOf(nl).one(name))
+    assert.deepStrictEqual(
+      names.map((name) => nl.emptyHint(name)).filter((hint) => hint.includes("het eerste")),
+      ["beeldmateriaal", "product", "bericht"].map((name) => `Maak het eerste ${name}.`)
+    )
+    assert.strictEqual(nl.emptyImport("product"), "Maak het eerste product, of importeer een spreadsheet.")
+    assert.strictEqual(nl.emptyImport("locatie"), "Maak de eerste locatie, of importeer een spreadsheet.")
+  })
+
+  it("one record is one", () => {
+    assert.deepStrictEqual(
+      [en, nl].flatMap(({ total }) => [total("1"), total("2")]),
+      ["1 record", "2 records", "1 record", "2 records"]
+    )
   })
 
   it("one webhook that is not delivered is one", () => {

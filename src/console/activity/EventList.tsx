@@ -27,16 +27,10 @@ export const Change = ({ change }: { readonly change: Json }) => {
 
 /** What an event did, by the last word of its type. */
 export const useDeed = () => {
-  const words = useWords()
+  const { deeds } = useWords()
   return (type: string) => {
     const deed = type.slice(type.lastIndexOf(".") + 1)
-    const known: Readonly<Record<string, string>> = {
-      created: words.created,
-      updated: words.updated,
-      deleted: words.deleted,
-      restored: words.restoredType
-    }
-    return known[deed] ?? deed
+    return deeds[deed] ?? deed
   }
 }
 

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { type FormEvent, useState } from "react"
 import { call, type Json, textOf } from "../data/Calls.ts"
 import { useSession } from "../session/Session.tsx"
-import { Empty, messageOf } from "../shell/Failure.tsx"
+import { Empty, useMessage } from "../shell/Failure.tsx"
 import { unsavedMark } from "../shell/Leaving.ts"
 import { Loaded } from "../shell/Loaded.tsx"
 import { useNotify } from "../shell/Notices.tsx"
@@ -17,6 +17,7 @@ interface FormProps {
 
 const TagForm = ({ definitions, tags, uuid }: FormProps) => {
   const { words } = useSpoken()
+  const messageOf = useMessage()
   const notify = useNotify()
   const queries = useQueryClient()
   const { client } = useSession()

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import definition from "virtual:definition"
 import { call, labelOf, type Page, textOf, uuidOf } from "../data/Calls.ts"
-import { messageOf } from "../shell/Failure.tsx"
+import { useMessage } from "../shell/Failure.tsx"
 import { useNotify } from "../shell/Notices.tsx"
 import { useSession } from "../session/Session.tsx"
 import { useFormats, useNames, useWords } from "../words/Words.tsx"
@@ -56,6 +56,7 @@ type Sent = "sent" | "failed" | "removed"
 /** Uploads files in parts, shows how far each is, and goes on with one that was interrupted. */
 const Uploads = () => {
   const words = useWords()
+  const messageOf = useMessage()
   const formats = useFormats()
   const notify = useNotify()
   const queries = useQueryClient()

@@ -2,7 +2,7 @@ import Form from "@rjsf/core"
 import type { UiSchema } from "@rjsf/utils"
 import { type ReactNode, useMemo, useRef, useState } from "react"
 import forms from "virtual:forms"
-import { messageOf } from "../shell/Failure.tsx"
+import { useMessage } from "../shell/Failure.tsx"
 import { unsavedMark } from "../shell/Leaving.ts"
 import { objectOf } from "../../domain/schema/Json.ts"
 import type { Json } from "../data/Calls.ts"
@@ -49,6 +49,7 @@ const reportsUnreadable = (form: unknown): boolean => {
 /** A form that derives from what an operation takes. Every problem that the service reports stands at its field. */
 const RecordForm = ({ action, conflict, initial, send }: Props) => {
   const words = useWords()
+  const messageOf = useMessage()
   const names = useNames()
   const formats = useFormats()
   const operation = `${action.group}.${action.name}`

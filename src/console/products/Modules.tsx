@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { Link } from "wouter"
 import { Confirm } from "../shell/Dialog.tsx"
-import { messageOf } from "../shell/Failure.tsx"
+import { useMessage } from "../shell/Failure.tsx"
 import { Loaded } from "../shell/Loaded.tsx"
 import { useNotify } from "../shell/Notices.tsx"
 import { useAddress } from "../data/Addresses.ts"
@@ -45,6 +45,7 @@ interface Props {
 
 const ModuleForm = ({ module, type, uuid }: Props) => {
   const words = useWords()
+  const messageOf = useMessage()
   const names = useNames()
   const notify = useNotify()
   const queries = useQueryClient()

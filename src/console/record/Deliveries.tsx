@@ -4,7 +4,7 @@ import { call, textOf } from "../data/Calls.ts"
 import { useParts } from "../data/Lists.ts"
 import type { Action } from "../definition/Definition.ts"
 import { useSession } from "../session/Session.tsx"
-import { messageOf } from "../shell/Failure.tsx"
+import { useMessage } from "../shell/Failure.tsx"
 import { Listed } from "../shell/Listed.tsx"
 import { useNotify } from "../shell/Notices.tsx"
 import { Cell } from "../table/Cell.tsx"
@@ -14,6 +14,7 @@ const members = ["at", "eventType", "attempt", "state", "status", "durationMs", 
 
 const Test = ({ uuid }: { readonly uuid: string }) => {
   const words = useWords()
+  const messageOf = useMessage()
   const notify = useNotify()
   const { can, client } = useSession()
   const action = definition.actions["webhooks.test"]

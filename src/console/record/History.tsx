@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useDeed, useSides } from "../activity/EventList.tsx"
-import { messageOf } from "../shell/Failure.tsx"
+import { useMessage } from "../shell/Failure.tsx"
 import { Listed } from "../shell/Listed.tsx"
 import { useNotify } from "../shell/Notices.tsx"
 import { call, isRecord, type Json, textOf, valueAt } from "../data/Calls.ts"
@@ -39,6 +39,7 @@ export const useChanges = ({ resource, uuid }: Props, lacks: (changes: ReadonlyA
 /** What changed a record, with the values before and after, and the way back. */
 export const Changes = ({ list, resource, uuid }: Props & { readonly list: List<Part> }) => {
   const words = useWords()
+  const messageOf = useMessage()
   const formats = useFormats()
   const deed = useDeed()
   const notify = useNotify()

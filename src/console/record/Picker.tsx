@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useDeferredValue, useState } from "react"
 import { Dialog } from "../shell/Dialog.tsx"
-import { messageOf } from "../shell/Failure.tsx"
+import { useMessage } from "../shell/Failure.tsx"
 import { unsavedMark } from "../shell/Leaving.ts"
 import { call, fieldOf, labelOf, type Page, selected, uuidOf } from "../data/Calls.ts"
 import * as Filters from "../data/Filters.ts"
@@ -25,6 +25,7 @@ interface Props {
 /** Chooses records of a resource by a part of their name. */
 export const Picker = ({ close, isBusy = false, isSingle = false, pick, problem = null, resource }: Props) => {
   const words = useWords()
+  const messageOf = useMessage()
   const formats = useFormats()
   const names = useNames()
   const { client } = useSession()

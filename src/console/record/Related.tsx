@@ -3,7 +3,7 @@ import { useState } from "react"
 import { Link } from "wouter"
 import definition from "virtual:definition"
 import type { WaypostClient } from "../../client/promise/PromiseClient.ts"
-import { messageOf } from "../shell/Failure.tsx"
+import { useMessage } from "../shell/Failure.tsx"
 import { Listed } from "../shell/Listed.tsx"
 import { useNotify } from "../shell/Notices.tsx"
 import { call, labelOf, type Page, uuidOf } from "../data/Calls.ts"
@@ -76,6 +76,7 @@ interface Props {
 /** The records that belong to a record, and how to add and remove some. */
 export const Related = ({ owner, relation, uuid }: Props) => {
   const words = useWords()
+  const messageOf = useMessage()
   const formats = useFormats()
   const notify = useNotify()
   const { can } = useSession()

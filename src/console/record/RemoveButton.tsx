@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { useLocation } from "wouter"
 import { Confirm } from "../shell/Dialog.tsx"
-import { messageOf } from "../shell/Failure.tsx"
+import { useMessage } from "../shell/Failure.tsx"
 import { discard } from "../shell/Leaving.ts"
 import { useNotify } from "../shell/Notices.tsx"
 import { call } from "../data/Calls.ts"
@@ -19,6 +19,7 @@ interface Props {
 /** Deletes a record after a question. */
 export const RemoveButton = ({ label, resource, uuid }: Props) => {
   const words = useWords()
+  const messageOf = useMessage()
   const notify = useNotify()
   const queries = useQueryClient()
   const { can, client } = useSession()

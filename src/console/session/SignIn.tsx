@@ -1,5 +1,5 @@
 import { type FormEvent, useEffect, useState } from "react"
-import { messageOf } from "../shell/Failure.tsx"
+import { useMessage } from "../shell/Failure.tsx"
 import { useWords } from "../words/Words.tsx"
 import * as KeptKey from "./KeptKey.ts"
 
@@ -11,6 +11,7 @@ interface Props {
 /** Asks for a key, unless the tab has one. */
 export const SignIn = ({ reason, signIn }: Props) => {
   const words = useWords()
+  const messageOf = useMessage()
   const [key, setKey] = useState("")
   const [forLong, setForLong] = useState(false)
   const [problem, setProblem] = useState(reason)

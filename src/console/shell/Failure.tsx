@@ -17,6 +17,15 @@ export const messageOf = (error: unknown): Described => {
   return { tag: text("_tag") ?? "Error", text: text("message") ?? String(error), requestId: text("requestId") }
 }
 
+/** The same in the language of the console: the browser, which knows why there is no answer, says so in English. */
+export const useMessage = () => {
+  const { offline } = useWords()
+  return (error: unknown): Described => {
+    const described = messageOf(error)
+    return described.tag === "ConnectionError" ? { ...described, text: offline } : described
+  }
+}
+
 /** What went wrong, and a way on. */
 export const Failure = ({
   children,
@@ -28,11 +37,11 @@ export const Failure = ({
   readonly children?: ReactNode
 }) => {
   const words = useWords()
-  const { requestId, tag, text } = messageOf(error)
+  const { requestId, text } = useMessage()(error)
   return (
     <div className="failure" role="alert">
       <h2>{words.failure}</h2>
-      <p>{tag === "ConnectionError" ? words.offline : text}</p>
+      <p>{text}</p>
       {requestId === undefined ? null : <p className="hint">{words.requestId(requestId)}</p>}
       <p className="actions">
         {retry === undefined ? null : (

@@ -1,6 +1,6 @@
 import { useState } from "react"
 import { Confirm, Dialog } from "../shell/Dialog.tsx"
-import { messageOf } from "../shell/Failure.tsx"
+import { useMessage } from "../shell/Failure.tsx"
 import { useNotify } from "../shell/Notices.tsx"
 import type { Json } from "../data/Calls.ts"
 import type { Resource } from "../definition/Definition.ts"
@@ -12,16 +12,16 @@ import { type Failed, useBulk } from "./Bulk.ts"
 
 const RecordForm = later(() => import("../form/RecordForm.tsx"))
 
-const messagesOf = ({ error }: Failed): ReadonlyArray<string> => {
-  const problems = problemsOf(error)
-  return problems.length === 0 ? [messageOf(error).text] : problems.map(({ message }) => message)
-}
-
 /** How many operations failed, and every reason once. */
 const Failures = ({ failed }: { readonly failed: ReadonlyArray<Failed> }) => {
   const words = useWords()
   const formats = useFormats()
+  const messageOf = useMessage()
   if (failed.length === 0) return null
+  const messagesOf = ({ error }: Failed): ReadonlyArray<string> => {
+    const problems = problemsOf(error)
+    return problems.length === 0 ? [messageOf(error).text] : problems.map(({ message }) => message)
+  }
   return (
     <div className="problem" role="alert">
       <p>{words.failedMany(formats.number(failed.length))}</p>

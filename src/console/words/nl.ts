@@ -1,5 +1,9 @@
 import type { Words } from "./en.ts"
 
+const neuter = new Set(["beeldmateriaal", "bericht", "product"])
+
+const first = (what: string) => (neuter.has(what) ? `het eerste ${what}` : `de eerste ${what}`)
+
 /** What the console says, in Dutch. Members that are not listed keep their English name. */
 export const nl: Words = {
   language: "Taal",
@@ -47,7 +51,7 @@ export const nl: Words = {
   removed: (count) => (count === "1" ? "1 record verwijderd" : `${count} records verwijderd`),
   changedMany: (count) => (count === "1" ? "1 record gewijzigd" : `${count} records gewijzigd`),
   failedMany: (count) => (count === "1" ? "1 record mislukt" : `${count} records mislukt`),
-  total: (count) => `${count} records`,
+  total: (count) => (count === "1" ? "1 record" : `${count} records`),
   shownOfTotal: (shown, total) => `${shown} van ${total}`,
   selected: (count) => `${count} geselecteerd`,
   selectAll: "Alles selecteren wat geladen is",
@@ -63,8 +67,8 @@ export const nl: Words = {
   sortAscending: (what) => `Op ${what} sorteren, oplopend`,
   sortDescending: (what) => `Op ${what} sorteren, aflopend`,
   empty: "Hier is nog niets.",
-  emptyHint: (what) => `Maak de eerste ${what}.`,
-  emptyImport: (what) => `Maak de eerste ${what}, of importeer een spreadsheet.`,
+  emptyHint: (what) => `Maak ${first(what)}.`,
+  emptyImport: (what) => `Maak ${first(what)}, of importeer een spreadsheet.`,
   noneMatch: "Geen record voldoet aan de filters.",
   clearFilters: "Filters wissen",
   search: "Zoeken",
@@ -152,10 +156,13 @@ export const nl: Words = {
     count === "1" ? "1 webhook wordt niet afgeleverd" : `${count} webhooks worden niet afgeleverd`,
   expiringKeys: (count) =>
     count === "1" ? "1 sleutel verloopt binnen 30 dagen" : `${count} sleutels verlopen binnen 30 dagen`,
-  created: "gemaakt",
-  updated: "gewijzigd",
-  deleted: "verwijderd",
-  restoredType: "hersteld",
+  deeds: {
+    created: "gemaakt",
+    updated: "gewijzigd",
+    deleted: "verwijderd",
+    restored: "hersteld",
+    erased: "gewist"
+  },
   activity: "Activiteit",
   live: "Live",
   more: "Meer tonen",
@@ -163,7 +170,7 @@ export const nl: Words = {
   editMany: (count) => (count === "1" ? "1 record bewerken" : `${count} records bewerken`),
   editManyHint: "Velden die leeg blijven, veranderen niet.",
   near: "In de buurt",
-  nearHint: "Klik op de kaart om de vestigingen rond een plek te vinden.",
+  nearHint: "Klik op de kaart om de locaties rond een plek te vinden.",
   radius: "Straal",
   kilometres: (count) => `${count} km`,
   inRadius: (count, radius) => `${count} binnen ${radius}`,
