@@ -153,7 +153,7 @@ describe("the console in a browser", () => {
     await leave()
   })
 
-  it("a filter built by clicking is in the address, which shows a colleague the same records", async () => {
+  it("a filter built by clicking is in the address, which shows a colleague the same records, and a new order leaves the focus where it is", async () => {
     const { leave, page } = await visit("/locations")
     await page.getByText("Add filter").click()
     await page.getByRole("combobox", { name: "Field" }).selectOption("identifier")
@@ -161,6 +161,11 @@ describe("the console in a browser", () => {
     await page.getByRole("textbox", { name: "Value" }).fill("UTR-02")
     await page.getByRole("button", { name: "Apply" }).click()
     await page.getByText("10 of 10").waitFor()
+    assert.strictEqual(await page.title(), "Locations – Waypost")
+    await page.getByRole("button", { name: /^Identifier/ }).press("Enter")
+    await page.locator("th[aria-sort=ascending]", { hasText: "Identifier" }).waitFor()
+    await page.locator("table[aria-busy=false]").waitFor()
+    assert.strictEqual(await page.evaluate("document.activeElement.textContent"), "Identifier ↑")
     const address = new URL(page.url())
     await leave()
     const colleague = await visit(`/locations${address.search}`)

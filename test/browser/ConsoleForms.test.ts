@@ -128,7 +128,7 @@ describe("forms of the console in a browser", () => {
     await leave()
   })
 
-  it("the form of an asset begins with its categories and its times, and warns when another client changed them", async () => {
+  it("the form of an asset begins with its categories, which have names, and its times, and warns when another client changed them", async () => {
     for (const key of ["flyers", "posters"]) {
       await service.create("/v1/asset-categories", { key, translations: [{ locale: "en", name: key }] })
     }
@@ -137,7 +137,7 @@ describe("forms of the console in a browser", () => {
     const path = `/v1/assets/${uuid}?include=categories,validFrom,validUntil`
     const { leave, page } = await visit(`/assets/${uuid}/edit`)
     const categories = listIn(page, "Categories")
-    assert.strictEqual(await categories.getByRole("textbox").inputValue(), "flyers")
+    assert.strictEqual(await categories.getByLabel("Categories 1").inputValue(), "flyers")
     await categories.getByRole("button", { name: "Add" }).click()
     await categories.getByRole("textbox").nth(1).fill("posters")
     await service.call("PATCH", `/v1/assets/${uuid}`, { validUntil: "2032-01-01T10:00:00.000Z" })
@@ -291,7 +291,7 @@ describe("forms of the console in a browser", () => {
     await leave()
   })
 
-  it("elements of a list that are moved, removed and added are saved in the order of the form", async () => {
+  it("elements of a list that are moved, removed and added are saved in the order of the form, and each type of a value has a name", async () => {
     const uuid = await service.create("/v1/meta-tags", {
       key: "ordered",
       type: "select",
@@ -299,6 +299,8 @@ describe("forms of the console in a browser", () => {
       options: ["a", "b", "c"].map((key, index) => ({ key, position: 10 + index }))
     })
     const { leave, page } = await visit(`/meta-tags/${uuid}/edit`)
+    const types = await page.getByLabel("Default value", { exact: true }).first().locator("option").allTextContents()
+    assert.deepStrictEqual(types, ["Choose…", "Text", "Number", "Yes or no", "List"])
     const options = listIn(page, "Options")
     await options.getByRole("button", { name: "Move down" }).first().click()
     await options.getByRole("button", { name: "Remove" }).nth(1).click()
@@ -441,7 +443,7 @@ describe("forms of the console in a browser", () => {
     await leave()
   })
 
-  it("a problem of an element of a list is shown at this element, also if one before it is empty", async () => {
+  it("a problem of an element of a list is shown at this element, also if one before it is empty, and a choice is read with its problems", async () => {
     const { leave, page } = await visit("/posts/new")
     await page.locator("#root_type").selectOption("news")
     await listIn(page, "Translations").getByRole("button", { name: "Add" }).click()
@@ -449,6 +451,7 @@ describe("forms of the console in a browser", () => {
     await page.getByRole("button", { name: "Save" }).click()
     await page.locator("#root_translations_1_locale__error").waitFor()
     assert.strictEqual(await page.locator("#root_translations_0_locale__error").count(), 0)
+    assert.include(await page.locator("#root_type").getAttribute("aria-describedby"), "root_type__error")
     await leave()
   })
 

@@ -7,6 +7,7 @@ import { call, isRecord, type Json, labelOf, textOf } from "../data/Calls.ts"
 import { Picker } from "../record/Picker.tsx"
 import { useSession } from "../session/Session.tsx"
 import { Loaded } from "../shell/Loaded.tsx"
+import { Heading } from "../shell/Heading.tsx"
 import { useNames, useWords } from "../words/Words.tsx"
 import { type Kind, resourceOf, sides } from "./Sides.ts"
 
@@ -106,7 +107,7 @@ const AccessPage = () => {
   )
   return (
     <>
-      <h1>{words.access}</h1>
+      <Heading text={words.access} />
       <p className="hint">{words.accessHint}</p>
       <div className="access">
         {sides.map((kinds) => (

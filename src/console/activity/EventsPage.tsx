@@ -1,5 +1,6 @@
 import { useParts } from "../data/Lists.ts"
 import { Failure } from "../shell/Failure.tsx"
+import { Heading } from "../shell/Heading.tsx"
 import { Listed } from "../shell/Listed.tsx"
 import { useWords } from "../words/Words.tsx"
 import { EventList } from "./EventList.tsx"
@@ -14,7 +15,7 @@ const EventsPage = () => {
   const { error, isLive, setLive } = useLive(log, list)
   return (
     <>
-      <h1>{words.activity}</h1>
+      <Heading text={words.activity} />
       <label className="check">
         <input type="checkbox" checked={isLive} onChange={(event) => setLive(event.target.checked)} />
         {words.live}

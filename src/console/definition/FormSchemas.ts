@@ -46,10 +46,18 @@ const converter = () => {
     if (Array.isArray(alternatives)) {
       const { anyOf: _, ...rest } = value
       const others = offered(alternatives)
-      const inner = others.length === 1 ? convert(others[0]) : { anyOf: others.map(convert) }
+      const inner = others.length === 1 ? convert(others[0]) : { anyOf: others.map(convertAlternative) }
       return withResources({ ...(isNode(inner) ? inner : {}), ...convertMembers(rest) }, value[referencesKey])
     }
     return withResources(convertMembers(value), value[referencesKey])
+  }
+
+  /** One of several types, which the choice between them names. */
+  const convertAlternative = (value: unknown): unknown => {
+    const converted = convert(value)
+    return isNode(converted) && typeof converted["type"] === "string"
+      ? { title: converted["type"], ...converted }
+      : converted
   }
 
   /** What a schema is converted to, without a reference. */

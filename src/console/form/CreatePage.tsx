@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { Link, useLocation } from "wouter"
 import { Failure } from "../shell/Failure.tsx"
+import { Heading } from "../shell/Heading.tsx"
 import { useNotify } from "../shell/Notices.tsx"
 import { begun, begunWith, useAddress } from "../data/Addresses.ts"
 import { call, type Json, textOf } from "../data/Calls.ts"
@@ -41,7 +42,7 @@ const CreatePage = ({ resource }: { readonly resource: Resource }) => {
     const secret = secretOf(created)
     return (
       <section className="card">
-        <h1>{words.saved}</h1>
+        <Heading text={words.saved} />
         <p>{words.secretOnce}</p>
         <p>
           <code className="secret">{secret}</code>
@@ -60,7 +61,7 @@ const CreatePage = ({ resource }: { readonly resource: Resource }) => {
       <p>
         <Link href={`/${resource.name}`}>← {names.resource(resource.name)}</Link>
       </p>
-      <h1>{words.createOne(names.one(resource.name))}</h1>
+      <Heading text={words.createOne(names.one(resource.name))} />
       <p className="hint">{create.description}</p>
       <RecordForm action={create} initial={begunWith(address.get(begun))} send={send} />
     </>

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
-import { getTemplate, type WidgetProps } from "@rjsf/utils"
+import { ariaDescribedByIds, getTemplate, type WidgetProps } from "@rjsf/utils"
 import { useState } from "react"
 import { Link } from "wouter"
 import definition from "virtual:definition"
@@ -60,6 +60,7 @@ const RecordInput = ({
           key={resource.name}
           type="button"
           id={index === 0 ? id : undefined}
+          aria-describedby={ariaDescribedByIds(id)}
           disabled={disabled === true}
           onClick={() => setChoosing(resource)}
         >
@@ -99,6 +100,7 @@ const lines = 5
 const LongText = ({ disabled, id, onChange, value }: WidgetProps) => (
   <textarea
     id={id}
+    aria-describedby={ariaDescribedByIds(id)}
     rows={lines}
     value={typeof value === "string" ? value : ""}
     disabled={disabled === true}

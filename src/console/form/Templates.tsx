@@ -1,18 +1,22 @@
-import type {
-  ArrayFieldItemTemplateProps,
-  ArrayFieldTemplateProps,
-  FieldTemplateProps,
-  ObjectFieldTemplateProps,
-  RegistryFieldsType,
-  RegistryWidgetsType,
-  TemplatesType,
-  WidgetProps
+import {
+  ariaDescribedByIds,
+  type ArrayFieldItemTemplateProps,
+  type ArrayFieldTemplateProps,
+  type FieldTemplateProps,
+  type ObjectFieldTemplateProps,
+  type RegistryFieldsType,
+  type RegistryWidgetsType,
+  type TemplatesType,
+  type WidgetProps
 } from "@rjsf/utils"
 import { useState } from "react"
 import { resourceNamesOf } from "../definition/Definition.ts"
 import { useNames, useWords } from "../words/Words.tsx"
 import { NumberField } from "./NumberField.tsx"
 import { TextInput } from "./RecordInput.tsx"
+
+/** What ends the id of a choice between types. */
+const ofAlternatives = "__anyof_select"
 
 const lastOf = (id: string) => id.slice(id.lastIndexOf("_") + 1)
 
@@ -25,12 +29,14 @@ const Field = (props: FieldTemplateProps) => {
   // The uuid of a person is a person.
   const isRecord = lastOf(id) === "uuid" && resource !== undefined
   const ownName = isRecord ? names.one(resource) : names.member(lastOf(id))
-  const name = /^\d+$/.test(lastOf(id)) ? undefined : ownName
+  // An element of a list is below the name of the list, and has it for screen readers.
+  const [, list, place] = /^(.*)_(\d+)$/.exec(id) ?? []
+  const name = list === undefined ? ownName : `${names.member(lastOf(list))} ${(Number(place) + 1).toString()}`
   const isChecked = schema.type === "boolean"
   return (
     <div className="field" data-invalid={rawErrors.length > 0}>
-      {displayLabel === true && !isChecked && name !== undefined ? (
-        <label htmlFor={id}>
+      {displayLabel === true && !isChecked ? (
+        <label htmlFor={id} className={list === undefined ? undefined : "visually-hidden"}>
           <span>
             {name}
             {required === true ? <span aria-hidden="true"> *</span> : null}
@@ -134,6 +140,7 @@ const Checkbox = (props: WidgetProps) => {
       <input
         id={id}
         type="checkbox"
+        aria-describedby={ariaDescribedByIds(id)}
         checked={value === true}
         disabled={disabled === true}
         onChange={(event) => onChange(event.target.checked)}
@@ -150,10 +157,13 @@ const Select = ({ disabled, id, multiple, onChange, options, required, value }: 
   const words = useWords()
   const names = useNames()
   const all = options.enumOptions ?? []
+  const isOfTypes = id.endsWith(ofAlternatives)
   if (multiple !== true) {
     return (
       <select
         id={id}
+        aria-label={isOfTypes ? names.member(lastOf(id.slice(0, -ofAlternatives.length))) : undefined}
+        aria-describedby={ariaDescribedByIds(id)}
         value={String(value ?? "")}
         required={required === true}
         disabled={disabled === true}
@@ -162,14 +172,14 @@ const Select = ({ disabled, id, multiple, onChange, options, required, value }: 
         <option value="">{words.choose}</option>
         {all.map(({ label, value: word }) => (
           <option key={label} value={String(word)}>
-            {label}
+            {isOfTypes ? (words.types[label] ?? label) : label}
           </option>
         ))}
       </select>
     )
   }
   return (
-    <fieldset className="array choices" id={id}>
+    <fieldset className="array choices" id={id} aria-describedby={ariaDescribedByIds(id)}>
       <legend>{names.member(lastOf(id))}</legend>
       {all.map(({ label, value: word }) => (
         <label className="check" key={label}>

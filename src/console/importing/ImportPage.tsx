@@ -2,6 +2,7 @@ import { useMutation } from "@tanstack/react-query"
 import { useEffect, useRef, useState } from "react"
 import definition from "virtual:definition"
 import { Failure } from "../shell/Failure.tsx"
+import { Heading } from "../shell/Heading.tsx"
 import { call, textOf } from "../data/Calls.ts"
 import type { Resource } from "../definition/Definition.ts"
 import { useSession } from "../session/Session.tsx"
@@ -112,7 +113,7 @@ const ImportPage = () => {
     return <Failure error={new Error(words.missingPermissions("read:locations, create:locations, update:locations"))} />
   return (
     <>
-      <h1>{words.import}</h1>
+      <Heading text={words.import} />
       <p className="hint">{words.importHint}</p>
       <label>
         {words.importAs}

@@ -3,6 +3,7 @@ import { rowsOf } from "../data/Lists.ts"
 import type { Resource } from "../definition/Definition.ts"
 import { useSession } from "../session/Session.tsx"
 import { Failure } from "../shell/Failure.tsx"
+import { Heading } from "../shell/Heading.tsx"
 import { useNames, useWords } from "../words/Words.tsx"
 import { Changes, useChanges } from "./History.tsx"
 
@@ -39,7 +40,7 @@ export const Gone = ({ error, resource, retry, uuid }: Props) => {
   const isRestorable = last === "deleted" && can(resource.actions.restore)
   return (
     <>
-      <h1>{names.one(resource.name)}</h1>
+      <Heading text={names.one(resource.name)} />
       {["deleted", "erased"].includes(last) ? (
         <p>
           {words.isDeleted} {isRestorable ? words.isRestorable : null}

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useLocation } from "wouter"
 import { messageOf } from "../shell/Failure.tsx"
+import { Heading } from "../shell/Heading.tsx"
 import { Loaded } from "../shell/Loaded.tsx"
 import { call, type Json, labelOf, textOf } from "../data/Calls.ts"
 import type { Resource } from "../definition/Definition.ts"
@@ -136,7 +137,7 @@ const RecordPage = ({ resource, tab: wanted, uuid }: Props) => {
           {(read) => (
             <>
               <div className="heading">
-                <h1>{labelOf(read.record, resource.label)}</h1>
+                <Heading text={labelOf(read.record, resource.label)} />
                 <RemoveButton resource={resource} uuid={uuid} label={labelOf(read.record, resource.label)} />
               </div>
               <Tabs resource={resource} uuid={uuid} tab={tab} tabs={tabs} />

@@ -7,6 +7,7 @@ import type { Action } from "../definition/Definition.ts"
 import { useSession } from "../session/Session.tsx"
 import { useFormats, useNames, useWords } from "../words/Words.tsx"
 import { Failure } from "./Failure.tsx"
+import { Heading } from "./Heading.tsx"
 import { Loaded } from "./Loaded.tsx"
 
 interface Wanted {
@@ -144,7 +145,7 @@ export const StartPage = () => {
   const { can } = useSession()
   return (
     <>
-      <h1>{words.start}</h1>
+      <Heading text={words.start} />
       <Counts />
       <Attention />
       {can(definition.actions["events.list"]) ? <Lately /> : null}

@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual"
-import { useMemo, useRef, useState } from "react"
+import { useEffect, useMemo, useRef, useState } from "react"
 import { Link } from "wouter"
 import { Failure } from "../shell/Failure.tsx"
 import { useAddress } from "../data/Addresses.ts"
@@ -57,6 +57,8 @@ export const RecordTable = ({ resource }: { readonly resource: Resource }) => {
   const last = items.at(-1)?.index ?? 0
   useNext(records, last >= rows.length - 40)
 
+  useEffect(() => scroller.current?.scrollTo({ top: 0 }), [sortBy, sortOrder])
+
   const failure = records.error === null ? null : <Failure error={records.error} retry={() => void records.refetch()} />
   if (records.data === undefined) return failure ?? <p className="hint">{words.loading}</p>
   if (rows.length === 0) return failure ?? <Nothing resource={resource} />
@@ -94,7 +96,7 @@ export const RecordTable = ({ resource }: { readonly resource: Resource }) => {
       <Selection resource={resource} chosen={[...selection]} choose={(uuids) => setSelection(new Set(uuids))} />
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls is reached with the keyboard */}
       <div className="scroller" ref={scroller} role="region" aria-label={names.resource(resource.name)} tabIndex={0}>
-        <table aria-rowcount={(total ?? rows.length) + 1}>
+        <table aria-busy={records.isPlaceholderData} aria-rowcount={(total ?? rows.length) + 1}>
           <thead>
             <tr aria-rowindex={1}>
               <th scope="col" className="narrow">

@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { useEffect } from "react"
 import { useAddress } from "../data/Addresses.ts"
 import { call, type Page, selected } from "../data/Calls.ts"
@@ -32,6 +32,8 @@ export const useRecords = (resource: Resource, columns: ReadonlyArray<string>) =
   const records = useInfiniteQuery({
     queryKey: ["records", resource.name, view, fields],
     initialPageParam: isSearch ? "1" : "",
+    // In another order, the table stays until it is read, and the focus in it.
+    placeholderData: keepPreviousData,
     queryFn: ({ pageParam, signal }) =>
       call<Page>(
         client,

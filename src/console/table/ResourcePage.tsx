@@ -10,6 +10,7 @@ import { RecordTable } from "./RecordTable.tsx"
 import { useView } from "./Records.ts"
 import { SearchBox } from "./SearchBox.tsx"
 import { later } from "../shell/Later.tsx"
+import { Heading } from "../shell/Heading.tsx"
 
 const LocationMap = later(() => import("../map/LocationMap.tsx"))
 const QualityList = later(() => import("./QualityList.tsx"))
@@ -60,10 +61,11 @@ export const ResourcePage = ({ resource }: { readonly resource: Resource }) => {
   const wanted = address.get("view") ?? all[0]!
   const current = all.includes(wanted) ? wanted : all[0]!
   const { filter, openAt, search } = useView(resource)
+  const shown = JSON.stringify([filter, openAt, search])
   return (
     <>
       <div className="heading">
-        <h1>{names.resource(resource.name)}</h1>
+        <Heading text={names.resource(resource.name)} />
         {all.length > 1 ? <ViewChoice all={all} current={current} /> : null}
         {can(resource.actions.create) && resource.name !== "assets" ? (
           <Link href={`/${resource.name}/new`} className="button primary">
@@ -93,9 +95,9 @@ export const ResourcePage = ({ resource }: { readonly resource: Resource }) => {
       {current === "map" ? <LocationMap /> : null}
       {current === "quality" ? <QualityList /> : null}
       {current === "schedule" ? <PostSchedule /> : null}
-      {current === "grid" ? <AssetGrid resource={resource} /> : null}
+      {current === "grid" ? <AssetGrid key={shown} resource={resource} /> : null}
       {/* What is chosen belongs to the records that are shown: rows that a filter hides are not deleted. */}
-      {current === "list" ? <RecordTable key={JSON.stringify([filter, openAt, search])} resource={resource} /> : null}
+      {current === "list" ? <RecordTable key={shown} resource={resource} /> : null}
     </>
   )
 }

@@ -214,6 +214,7 @@ export const en = {
     in: "is one of",
     exists: "has a value"
   },
+  types: named({ string: "Text", number: "Number", boolean: "Yes or no", array: "List" }),
   timeConditions: { gt: "after", gte: "on or after", lt: "before", lte: "on or before" },
   resources: named({ "api-keys": "API keys" }),
   singular: named({ "api-keys": "API key" }),

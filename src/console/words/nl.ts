@@ -220,6 +220,7 @@ export const nl: Words = {
     in: "is een van",
     exists: "heeft een waarde"
   },
+  types: { string: "Tekst", number: "Getal", boolean: "Ja of nee", array: "Lijst" },
   timeConditions: { gt: "na", gte: "vanaf", lt: "voor", lte: "tot en met" },
   resources: {
     locations: "Locaties",
