@@ -488,7 +488,6 @@ describe("the console in a browser", () => {
     await page.getByText("The key is no longer accepted").waitFor()
     await page.getByRole("alert").filter({ hasText: "Rejected by the test" }).waitFor()
     assert.strictEqual(await page.getByLabel("Season").inputValue(), "autumn")
-    await page.getByRole("status").getByRole("button", { name: "Close" }).click()
     await page.unroute(/\/meta-tags$/)
     // What is typed while it is saved would be lost.
     await page.route(/\/meta-tags$/, async (route) => {
@@ -505,7 +504,8 @@ describe("the console in a browser", () => {
       assert.strictEqual((await saved).status(), 200)
       // The form has read the meta tags again.
       await page.getByText("Saved").waitFor()
-      await page.getByRole("status").getByRole("button", { name: "Close" }).click()
+      const saying = page.getByRole("status").getByRole("paragraph").filter({ hasText: "Saved" })
+      await saying.getByRole("button", { name: "Close" }).click()
       await page.getByText("Saved").waitFor({ state: "detached" })
       const { body: read } = await service.call("GET", `${asset}/meta-tags`)
       assert.deepStrictEqual(

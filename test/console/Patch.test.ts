@@ -9,6 +9,8 @@ describe("what a form of the console sends", () => {
       }
     }
     assert.deepStrictEqual(patchOf({}, { postalCodes: [undefined, "3511"] }), { postalCodes: ["3511"] })
+    const audience = { authorizationType: "groups", groups: [{}], locations: [] }
+    assert.deepStrictEqual(patchOf({}, { audience }), { audience: { authorizationType: "groups" } })
   })
 
   it("a list that had elements is emptied when all of them are removed", () => {

@@ -37,13 +37,21 @@ const Category = ({ set, value }: { readonly value: string; readonly set: (key: 
   )
 }
 
-/** What a file was sent with, and what is chosen by now for what it has no choice of. Meta tags belong to their category. */
-const completed = (own: Running["asset"], chosen: Running["asset"]): Running["asset"] => {
+/**
+ * What a file was sent with, and what is chosen by now for what it has no choice of. Meta tags belong to their category, except those
+ * of all categories.
+ */
+const completed = (
+  own: Running["asset"],
+  chosen: Running["asset"],
+  isOfAll: (key: string | undefined) => boolean
+): Running["asset"] => {
   const categories = own.categories ?? chosen.categories ?? []
   const metaTags = own.metaTags ?? []
   const keys = new Set(metaTags.map(({ key }) => key))
-  const added = String(categories) === String(chosen.categories ?? []) ? (chosen.metaTags ?? []) : []
-  return { categories, metaTags: [...metaTags, ...added.filter(({ key }) => !keys.has(key))] }
+  const isSameCategory = String(categories) === String(chosen.categories ?? [])
+  const added = (chosen.metaTags ?? []).filter(({ key }) => !keys.has(key) && (isSameCategory || isOfAll(key)))
+  return { categories, metaTags: [...metaTags, ...added] }
 }
 
 let last = 0
@@ -88,7 +96,7 @@ const Uploads = () => {
   /** Sends a file, unless it is removed from the list meanwhile. */
   const send = async ({ ending: { signal }, file, id, resume, ...one }: Running): Promise<Sent> => {
     if (signal.aborted) return "removed"
-    set(id, { asset: one.asset, problem: undefined })
+    set(id, { problem: undefined })
     let uuid = resume
     const { error } = await client.assets
       .upload(file, {
@@ -143,7 +151,10 @@ const Uploads = () => {
     await Promise.all(Array.from({ length: together }, work))
     await report(outcomes)
   }
-  const again = async (one: Running) => report([await send({ ...one, asset: completed(one.asset, asset) })])
+  const isOfAll = (key: string | undefined) =>
+    definitions.some((one) => one["key"] === key && Array.isArray(one["categories"]) && one["categories"].length === 0)
+  // What is added now may be chosen otherwise before the next attempt.
+  const again = async (one: Running) => report([await send({ ...one, asset: completed(one.asset, asset, isOfAll) })])
   return (
     <section aria-label={words.upload}>
       <details className="object">

@@ -31,8 +31,11 @@ export const localOf = (time: string): string => {
   return `${dayAt(at)}T${two(at.getHours())}:${two(at.getMinutes())}${rest}`
 }
 
-/** The time that such an input has, as the service takes it. */
-export const timeOf = (local: string): string => (local === "" ? "" : printed(new Date(local)))
+/** The time that such an input has, as the service takes it; empty for a year that no time has. */
+export const timeOf = (local: string): string => {
+  const time = new Date(local)
+  return Number.isNaN(time.getTime()) ? "" : printed(time)
+}
 
 /** The first and the last time that the service knows. */
 const limits = [Date.parse("0001-01-01T00:00:00.000Z"), Date.parse("9999-12-31T23:59:59.999Z")] as const

@@ -44,8 +44,8 @@ export const patchOf = (before: Json, after: Json): Json => {
     if (isEqual(old, next) || (isBlank(old) && isBlank(next))) continue
     if (isEmpty(next)) {
       if (!isEmpty(old)) patch[name] = null
-    } else if (Predicate.isObject(old) && Predicate.isObject(next)) {
-      patch[name] = patchOf(old, next)
+    } else if (Predicate.isObject(next)) {
+      patch[name] = patchOf(Predicate.isObject(old) ? old : {}, next)
     } else {
       patch[name] = filled(next)
     }

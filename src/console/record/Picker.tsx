@@ -79,7 +79,12 @@ export const Picker = ({ close, isBusy = false, isSingle = false, pick, problem 
                 </button>
               ) : (
                 <label className="check">
-                  <input type="checkbox" checked={chosen.has(uuid)} onChange={() => toggle(uuid, label)} />
+                  <input
+                    type="checkbox"
+                    checked={chosen.has(uuid)}
+                    disabled={isBusy}
+                    onChange={() => toggle(uuid, label)}
+                  />
                   {label}
                 </label>
               )}
@@ -89,7 +94,7 @@ export const Picker = ({ close, isBusy = false, isSingle = false, pick, problem 
       </ul>
       {data?.data.length === 0 ? <p className="hint">{words.noneMatch}</p> : null}
       {isSingle ? null : (
-        <p className="actions" {...unsavedMark(chosen.size > 0, isBusy)}>
+        <p className="actions" {...unsavedMark(chosen.size > 0)}>
           <span className="hint">{words.selected(formats.number(chosen.size))}</span>
           <button
             type="button"

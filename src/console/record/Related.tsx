@@ -51,6 +51,8 @@ const replaceSet = async (
 const useChange = ({ owner, relation, total, uuid }: Props & { readonly total: number }) => {
   const { can, client } = useSession()
   const queries = useQueryClient()
+  const messageOf = useMessage()
+  const notify = useNotify()
   return useMutation({
     mutationFn: async (change: Change) => {
       const inverse = definition.resources
@@ -62,7 +64,9 @@ const useChange = ({ owner, relation, total, uuid }: Props & { readonly total: n
       for (const one of change.added) await replaceSet(client, inverse, one, { added: [uuid], removed: [] })
       for (const one of change.removed) await replaceSet(client, inverse, one, { added: [], removed: [uuid] })
     },
-    onSettled: () => queries.invalidateQueries()
+    // Whatever the page shows by then.
+    onError: (error) => notify(messageOf(error).text),
+    onSettled: () => void queries.invalidateQueries()
   })
 }
 
@@ -76,9 +80,7 @@ interface Props {
 /** The records that belong to a record, and how to add and remove some. */
 export const Related = ({ owner, relation, uuid }: Props) => {
   const words = useWords()
-  const messageOf = useMessage()
   const formats = useFormats()
-  const notify = useNotify()
   const { can } = useSession()
   const [isAdding, setAdding] = useState(false)
   const resource: Resource = definition.resources.find(({ name }) => name === relation.resource)!
@@ -90,14 +92,13 @@ export const Related = ({ owner, relation, uuid }: Props) => {
     change.reset()
     setAdding(true)
   }
-  const remove = (one: string) =>
-    change.mutate({ added: [], removed: [one] }, { onError: (error) => notify(messageOf(error).text) })
+  const remove = (one: string) => change.mutate({ added: [], removed: [one] })
   return (
     <>
       <div className="heading">
         <p className="count">{words.shownOfTotal(formats.number(rows.length), formats.number(total))}</p>
         {can(relation.replace) ? (
-          <button type="button" onClick={begin}>
+          <button type="button" disabled={change.isPending} onClick={begin}>
             {words.add}
           </button>
         ) : null}

@@ -1,3 +1,4 @@
+import { useRef } from "react"
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query"
 import { Route, Router, Switch, useLocation, useSearch } from "wouter"
 import definition from "virtual:definition"
@@ -7,7 +8,7 @@ import { Speaking, useWords } from "../words/Words.tsx"
 import { Empty, messageOf } from "./Failure.tsx"
 import { ErrorBoundary } from "./ErrorBoundary.tsx"
 import { hasTyped, useLeaving } from "./Leaving.ts"
-import { Notices, useNotify } from "./Notices.tsx"
+import { Notices, shownMillis, useNotify } from "./Notices.tsx"
 import { Shell } from "./Shell.tsx"
 import { StartPage } from "./StartPage.tsx"
 import { ResourcePage } from "../table/ResourcePage.tsx"
@@ -37,9 +38,16 @@ const queries = new QueryClient({
 const Pages = () => {
   const words = useWords()
   const notify = useNotify()
+  const noticedAt = useRef(-Infinity)
   const { signOut } = useSession()
   // What is typed stays until it is left: the request that failed shows why.
-  ended = () => (hasTyped() ? notify(words.keyEnded) : signOut(words.keyEnded))
+  ended = () => {
+    if (!hasTyped()) return signOut(words.keyEnded)
+    // Several requests can fail for it at once.
+    if (performance.now() - noticedAt.current < shownMillis) return
+    noticedAt.current = performance.now()
+    notify(words.keyEnded)
+  }
   return (
     <Switch>
       <Route path="/">

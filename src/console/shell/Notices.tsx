@@ -12,7 +12,7 @@ const Context = createContext<(text: string) => void>(() => undefined)
 export const useNotify = () => use(Context)
 
 let last = 0
-const shownMillis = 6000
+export const shownMillis = 6000
 
 export const Notices = ({ children }: { readonly children: ReactNode }) => {
   const words = useWords()

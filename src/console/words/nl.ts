@@ -143,7 +143,7 @@ export const nl: Words = {
   activate: "Activeren",
   deactivate: "Deactiveren",
   deactivateQuestion: (what) => `${what} deactiveren?`,
-  deactivateHint: "De waarden worden verwijderd, en wat u hebt getypt gaat verloren.",
+  deactivateHint: "De waarden worden verwijderd, en wat u hebt getypt, gaat verloren.",
   deactivated: "Gedeactiveerd",
   inherited: "Van het hoofdproduct.",
   inheritedUntilSaved: "Opslaan geeft dit product eigen waarden, die het hoofdproduct niet meer volgen.",
