@@ -14,21 +14,32 @@ export const removeInParts = <E, R>(remove: (limit: number) => Effect.Effect<Rea
 type Step<A, R> = (size: number) => Effect.Effect<A, SqlError.SqlError, R>
 
 /**
- * Runs the steps of a job, each with at most `max` of what it works on. A step that exceeds the statement timeout is repeated with a
- * tenth, and each step after it may take a tenth more than the one before. A single one has as long as a write of many records, whose
- * changes it can have, in a transaction of the `client` of the steps.
+ * Runs steps, each with at most `max` of what it works on. After one that exceeds the statement timeout the next has a tenth, and each
+ * after that may have a tenth more than the one before.
  */
-export const makeSteps = (max: number, client: "pooled" | "deliveries" = "pooled") =>
-  Effect.map(Sql, ({ [client]: sql }) => {
-    let size = max
-    const run = <A, R>(step: Step<A, R>): Effect.Effect<A, SqlError.SqlError, R> =>
-      Effect.suspend(() => step(size)).pipe(
-        Effect.tap(() => Effect.sync(() => (size = Math.min(max, Math.ceil(1.1 * size))))),
-        Effect.catchIf(isTooSlow, () => {
-          if (size === 1) return sql.withTransaction(withLongTimeout(sql, step(size)))
-          size = Math.ceil(size / 10)
-          return run(step)
-        })
-      )
-    return run
+export const makeStep = (max: number) => {
+  let size = max
+  const run = <A, R>(step: Step<A, R>): Effect.Effect<A, SqlError.SqlError, R> =>
+    Effect.suspend(() => step(size)).pipe(
+      Effect.tap(() => Effect.sync(() => (size = Math.min(max, Math.ceil(1.1 * size))))),
+      Effect.tapError((error) => Effect.sync(() => isTooSlow(error) && (size = Math.ceil(size / 10))))
+    )
+  return { run, isSingle: () => size === 1 }
+}
+
+/**
+ * Runs the steps of a job. One that exceeds the statement timeout is repeated with a tenth. A single one has as long as a write of many
+ * records, whose changes it can have.
+ */
+export const makeSteps = (max: number) =>
+  Effect.map(Sql, ({ pooled }) => {
+    const { isSingle, run } = makeStep(max)
+    const repeated = <A, R>(step: Step<A, R>): Effect.Effect<A, SqlError.SqlError, R> =>
+      Effect.suspend(() => {
+        const isLast = isSingle()
+        return Effect.catchIf(run(step), isTooSlow, () =>
+          isLast ? pooled.withTransaction(withLongTimeout(pooled, step(1))) : repeated(step)
+        )
+      })
+    return repeated
   })

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { WebhookId } from "../../domain/changes/Webhook.ts"
 import { sql } from "../../sql/Fragment.ts"
-import { makeSteps, removeInParts } from "../../sql/Parts.ts"
+import { makeStep, removeInParts } from "../../sql/Parts.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { sandbox } from "../../sql/SqlErrors.ts"
 import { transaction } from "../../sql/Transactions.ts"
@@ -79,7 +79,8 @@ export class DeliveryQueue extends Context.Service<
     Effect.gen(function* () {
       const { deliveries: client, lookups } = yield* Sql
       const run = <A, E>(statement: Effect.Effect<A, E>) => transaction(client, statement)
-      const runStep = yield* makeSteps(batch, "deliveries")
+      // What is due is sent between two steps, also if they take too long.
+      const { run: runStep } = makeStep(batch)
 
       const hasWebhooks = Effect.map(
         Effect.orDie(lookups<{ readonly some: boolean }>`

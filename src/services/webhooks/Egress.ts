@@ -26,16 +26,22 @@ const isUnknown = (error: unknown) =>
   error instanceof Error && "code" in error && (error.code === "ENOTFOUND" || error.code === "ENODATA")
 
 /**
- * Runs one lookup at a time, because each keeps its thread until it ends, also when its delivery has ended before. One that has waited for
- * longer than a delivery may take does not run.
+ * Runs one lookup at a time, because each keeps its thread until it ends, also when its delivery has ended before. A host has one at a
+ * time. One that has waited for half of the time of a delivery does not run.
  */
-export const inTurn = <A>(lookup: (host: string) => Promise<A>, patience = 10_000) => {
+export const inTurn = <A>(lookup: (host: string) => Promise<A>, patience = 5000) => {
+  const running = new Map<string, Promise<A>>()
   let last: Promise<unknown> = Promise.resolve()
   return (host: string): Promise<A> => {
+    const known = running.get(host)
+    if (known !== undefined) return known
     const asked = performance.now()
-    const found = last.then(() =>
-      performance.now() - asked < patience ? lookup(host) : Promise.reject(new Error("Other lookups take too long"))
-    )
+    const found = last
+      .then(() =>
+        performance.now() - asked < patience ? lookup(host) : Promise.reject(new Error("Other lookups take too long"))
+      )
+      .finally(() => running.delete(host))
+    running.set(host, found)
     last = found.catch(() => undefined)
     return found
   }

@@ -4,6 +4,8 @@ import { SqlClient } from "effect/sql"
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
+  yield* sql`create index stale_asset_texts_asset on stale_asset_texts (asset_uuid)`
+
   // As before, but an asset that waits already is not noted again, or repeated renames of a category would fill the table without limit.
   // Until the rename is committed, the lock keeps the job from taking the asset, whose document would have the old name. An asset that
   // the job has taken is noted.

@@ -70,7 +70,7 @@ layer(unprepared, { excludeTestServices: true })("the queue of webhooks", (it) =
       const count = pooled<{ readonly events: number }>`select count(*)::int as events from webhook_queue`
       yield* Effect.gen(function* () {
         const { fill } = yield* DeliveryQueue
-        yield* Effect.repeat(Effect.andThen(fill, count), { until: ([row]) => row!.events >= 1000 })
+        yield* Effect.repeat(Effect.andThen(Effect.exit(fill), count), { until: ([row]) => row!.events >= 1000 })
       }).pipe(Effect.provide(Layer.provide(DeliveryQueue.layer, Postgres.hurried(1000))))
     })
   )
