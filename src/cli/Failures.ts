@@ -1,8 +1,8 @@
-import * as Certificates from "../client/Certificates.ts"
 import { existsSync } from "node:fs"
 import { dirname } from "node:path"
 import { Duration, Effect, PlatformError, Predicate, Schedule, Schema, Struct } from "effect"
 import { HttpClientError } from "effect/http"
+import * as Certificates from "../client/Certificates.ts"
 import { InvalidRequestError, RateLimitExceededError, ServiceUnavailableError } from "../domain/write/RequestErrors.ts"
 import type { Reason } from "./files/Row.ts"
 

@@ -1,6 +1,6 @@
 import { findPackageJSON } from "node:module"
 import { dirname, join } from "node:path"
-import { isCurrent } from "../../bin/program.mjs"
+import { fileOf } from "../../bin/program.mjs"
 
 /** A file or folder of this installation, by its path from the folder with package.json. */
 export const installed = (path: string) => join(dirname(findPackageJSON("..", import.meta.url)!), path)
@@ -18,5 +18,4 @@ export const programOf = (name: string) => `${codeOf(name)}${isBuilt ? ".js" : "
  * The same for a program that starts often: the built one, which starts in a third of the time, unless a source has changed since it
  * was built. Each start asks anew.
  */
-export const quickProgramOf = (name: string) =>
-  isBuilt || !isCurrent("program") ? programOf(name) : installed(join("dist/program", `${name}.js`))
+export const quickProgramOf = (name: string) => (isBuilt ? programOf(name) : fileOf(name))

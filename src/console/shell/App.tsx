@@ -1,5 +1,5 @@
-import { useRef } from "react"
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query"
+import { useRef } from "react"
 import { Route, Router, Switch, useLocation, useSearch } from "wouter"
 import definition from "virtual:definition"
 import { UploadList } from "../assets/UploadList.tsx"
