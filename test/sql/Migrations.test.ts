@@ -14,18 +14,7 @@ import { eventually } from "../support/Until.ts"
 const folder = new URL("../../src/sql/migrations/", import.meta.url)
 const files = readdirSync(folder).toSorted()
 
-/** A new database, which is dropped afterwards. */
-const created = Effect.fnUntraced(function* (source: string) {
-  const { pooled } = yield* Sql
-  const database = yield* Database
-  const name = `empty_${Math.random().toString(36).slice(2)}`
-  yield* Effect.acquireRelease(pooled.unsafe(`create database ${name} ${source}`), () =>
-    Effect.orDie(pooled.unsafe(`drop database ${name} with (force)`))
-  )
-  return { ...database, database: name }
-})
-
-const empty = created("template template0 encoding 'UTF8'")
+const empty = Postgres.created("template template0 encoding 'UTF8'")
 
 /** A database that tests migrate further and further, and copy. */
 class Base extends Context.Service<Base, Effect.Success<typeof empty>>()("waypost/test/Base") {}
@@ -37,7 +26,7 @@ const migratedTo = Effect.fnUntraced(function* (last: number) {
   yield* Effect.provide(migrateTo(last), PgClient.layer({ ...base, maxConnections: 1 }))
   // A pooler keeps its connections, and a database with connections cannot be copied.
   yield* pooled`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${base.database}`
-  return yield* created(Postgres.templated(base.database))
+  return yield* Postgres.created(Postgres.templated(base.database))
 })
 
 /** All objects of a schema, in a comparable form. */
@@ -89,7 +78,7 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
           unsuitable({ ...server, version: "13.21" }),
           "the server is PostgreSQL 13.21; Waypost needs 15 or newer"
         )
-        const database = yield* created("template template0 encoding 'SQL_ASCII' locale 'C'")
+        const database = yield* Postgres.created("template template0 encoding 'SQL_ASCII' locale 'C'")
         const error = yield* Effect.flip(Effect.provideService(migrate, Database, database))
         assert.strictEqual(
           startErrorMessage(error),
@@ -131,7 +120,7 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
 
   it.effect("a start without pending migrations does not wait for a backup", () =>
     Effect.gen(function* () {
-      const database = yield* created(Postgres.templated())
+      const database = yield* Postgres.created(Postgres.templated())
       const run = Effect.provideService(migrate, Database, database)
       const during = yield* Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

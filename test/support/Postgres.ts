@@ -24,16 +24,19 @@ export const templated = (template = inject("postgres").template) => {
   return `template ${template} ${strategy}`
 }
 
+/** A new database, dropped with the scope. On a busy machine that takes longer than a statement of the service may. */
+export const created = Effect.fnUntraced(function* (source: string) {
+  const name = `test_${SecureRandom.uuidV4Unsafe().replaceAll("-", "")}`
+  yield* Effect.acquireRelease(asAdmin(`create database ${name} ${source}`), () =>
+    asAdmin(`drop database ${name} with (force)`)
+  )
+  return { ...at(name), database: name }
+})
+
 /** A database of this test file alone, dropped at its end. */
 export const database = Layer.effect(
   Database,
-  Effect.gen(function* () {
-    const name = `test_${SecureRandom.uuidV4Unsafe().replaceAll("-", "")}`
-    yield* Effect.acquireRelease(asAdmin(`create database ${name} ${templated()}`), () =>
-      asAdmin(`drop database ${name} with (force)`)
-    )
-    return at(name)
-  })
+  Effect.suspend(() => created(templated()))
 )
 
 /** The pools of the service on a database of its own; needs settings. */

@@ -6,8 +6,8 @@ import { join } from "node:path"
 import { inject } from "vitest"
 import { Manifest } from "../../../src/cli/backup/BackupFolder.ts"
 import { Settings } from "../../../src/settings/Config.ts"
-import { Database, Sql } from "../../../src/sql/Sql.ts"
-import { templated } from "../Postgres.ts"
+import { Database } from "../../../src/sql/Sql.ts"
+import * as Postgres from "../Postgres.ts"
 import { waypost } from "./Command.ts"
 
 /** The `DATABASE_URL` of a database of the test run. */
@@ -21,19 +21,12 @@ export const urlOf = (database: string): string => {
 export const current = Effect.map(Database, ({ database }) => urlOf(database!))
 
 /** The URL of a new database, which is dropped afterwards. */
-const created = Effect.fnUntraced(function* (source: string) {
-  const { pooled } = yield* Sql
-  const name = `restored_${Math.random().toString(36).slice(2)}`
-  yield* Effect.acquireRelease(pooled.unsafe(`create database ${name} ${source}`), () =>
-    Effect.orDie(pooled.unsafe(`drop database ${name} with (force)`))
-  )
-  return urlOf(name)
-})
+const created = (source: string) => Effect.map(Postgres.created(source), ({ database }) => urlOf(database))
 
 export const empty = created("template template0 encoding 'UTF8'")
 
 /** As one after `waypost migrate`. A restore into an empty database applies all migrations, twice. */
-export const migrated = Effect.suspend(() => created(templated()))
+export const migrated = Effect.suspend(() => created(Postgres.templated()))
 
 /** The data folder of the service. */
 export const dataFolder = Effect.map(Settings, ({ DATA_DIR }) => DATA_DIR)
