@@ -133,9 +133,15 @@ describe("the documentation in a browser", () => {
     await dark.context.close()
   })
 
-  it("sends a request that has only what the reader entered, and keeps the key in the tab", async () => {
+  it("sends only what the reader entered, also before the script of the form has loaded, and keeps the key in the tab", async () => {
     const { context, page, problems } = await visit("/docs/reference/locations")
     const form = page.locator("#list form")
+    // The script of the forms arrives after the form was sent.
+    const wasSent = Promise.withResolvers<void>()
+    await page.route(/\/docs\/assets\/try\.js/, async (route) => {
+      await wasSent.promise
+      await route.continue()
+    })
     await page.click("#list .try > summary")
     const fields = await form
       .locator("input")
@@ -147,6 +153,7 @@ describe("the documentation in a browser", () => {
     const sent = page.waitForRequest(/\/v1\/locations/)
     await form.locator("[data-key]").fill(service.key)
     await form.locator("button").click()
+    wasSent.resolve()
     assert.strictEqual((await sent).url(), `${service.url}/v1/locations`)
     await page.waitForSelector("#list output .s2")
     assert.include(await form.locator("output pre").textContent(), '"pagination"')

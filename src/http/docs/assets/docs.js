@@ -85,6 +85,14 @@ document.addEventListener(
   true
 )
 
+// Not in the script of the forms, because a form can be sent before that has loaded.
+document.addEventListener("submit", async (event) => {
+  if (!event.target.matches("details.try form")) return
+  event.preventDefault()
+  const { send } = await import("./try.js")
+  await send(event.target)
+})
+
 /** Marks the operation in view in the side bar. */
 const links = new Map([...document.querySelectorAll("#side .operations a")].map((link) => [link.hash.slice(1), link]))
 if (links.size > 0) {

@@ -1,6 +1,8 @@
 /** The key stays in this tab, until the tab is closed. */
 const keyName = "waypost-key"
 
+const keyOf = (form) => form.querySelector("[data-key]")
+
 const element = (name, className, text) => {
   const made = document.createElement(name)
   made.className = className
@@ -12,7 +14,7 @@ const element = (name, className, text) => {
 const requestOf = (form) => {
   let path = form.dataset.path
   const query = new URLSearchParams()
-  const headers = { authorization: form.querySelector("[data-key]").value }
+  const headers = { authorization: keyOf(form).value }
   for (const { dataset, name, value } of form.querySelectorAll("[data-in]")) {
     if (dataset.in === "path") path = path.replace(`{${name}}`, encodeURIComponent(value))
     else if (value !== "" && dataset.in === "query") query.append(name, value)
@@ -61,7 +63,9 @@ const outcome = (status, ...facts) => {
 /** The requests of forms whose answers have not ended; the next request of a form aborts the last one. */
 const sent = new WeakMap()
 
-const send = async (form) => {
+/** Sends the request of a form and shows its answer. */
+export const send = async (form) => {
+  sessionStorage.setItem(keyName, keyOf(form).value)
   const output = form.querySelector("output")
   const { init, url } = requestOf(form)
   const abort = new AbortController()
@@ -89,15 +93,8 @@ const send = async (form) => {
   }
 }
 
-/** Makes a form work when it is opened for the first time. */
+/** Fills in the key of the last request, when a form is opened. */
 export const prepare = (form) => {
-  const key = form.querySelector("[data-key]")
+  const key = keyOf(form)
   if (key.value === "") key.value = sessionStorage.getItem(keyName) ?? ""
-  if (form.dataset.isReady !== undefined) return
-  form.dataset.isReady = ""
-  key.addEventListener("input", () => sessionStorage.setItem(keyName, key.value))
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault()
-    await send(form)
-  })
 }
