@@ -230,7 +230,7 @@ describe("logs and telemetry", () => {
         "the database has stopped",
         () => !existsSync(join(service.folder, "postgres/postmaster.pid"))
       )
-      await sleep(500)
+      await sleep(100)
       read()
       assert.strictEqual(await service.exited, 0)
       await closed

@@ -150,7 +150,7 @@ describe("forms of the console in a browser", () => {
     await page.getByRole("link", { name: "Edit" }).click()
     await page.getByLabel("Valid until").fill("")
     await page.getByRole("button", { name: "Save" }).click()
-    await page.getByText("Saved").nth(1).waitFor()
+    await page.getByLabel("Valid until").waitFor({ state: "detached" })
     const { body: cleared } = await service.call("GET", path)
     assert.strictEqual(cleared.data.validFrom, times.validFrom)
     assert.isUndefined(cleared.data.validUntil)

@@ -25,7 +25,7 @@ export interface Options {
 export const isOwn = (problem: string) => !problem.endsWith("net::ERR_ABORTED")
 
 /** How long a screen may take on a busy machine. */
-export const waitMillis = 15_000
+export const waitMillis = 60_000
 
 /**
  * The pages that visits have left, by what a visit cannot change: a page that has shown the console shows it again for half of the

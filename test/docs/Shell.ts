@@ -44,6 +44,8 @@ npx() {
   return "$code"
 }
 node() { "$NODE" "$@"; }
+# On a busy machine, a change is in the log later than the guides say.
+sleep() { command sleep "$(($1 * 3))"; }
 for name in apt-get aws docker npm podman ssh sudo systemctl; do
   eval "$name() { echo 'A test does not run $name; write <!-- not run: reason --> before the block' >&2; return 127; }"
 done

@@ -36,9 +36,8 @@ const pruneTo = Effect.fnUntraced(function* (position: number) {
 
 /** Logs changes of many records that are older than `HISTORY_DAYS`, and returns the position of the last one. */
 const makeOld = Effect.fnUntraced(function* (count: number) {
-  const { pooled } = yield* Sql
-  yield* pooled`insert into asset_categories (uuid, key, translations, position)
-    select gen_random_uuid(), 'category-' || gen_random_uuid(), '[]', 0 from generate_series(1, ${count}::int) i`
+  yield* Postgres.execute(`insert into asset_categories (uuid, key, translations, position)
+    select gen_random_uuid(), 'category-' || gen_random_uuid(), '[]', 0 from generate_series(1, ${count}) i`)
   yield* sealed
   const { position } = yield* log
   yield* age(position!, 31)
@@ -173,9 +172,9 @@ layer(unprepared, { excludeTestServices: true })("pruning beside sealing", (it) 
       yield* pooled.unsafe("create trigger slow before delete on events for each statement execute function slow()")
       const position = yield* makeOld(6000)
       const pruned = new Set<number>()
+      // As a process that seals, but it waits, so that it has its turn even if it is late.
       const lock = Effect.tap(
-        pooled<{ readonly position: number }>`
-          select pruned_position::float8 as position from event_log for update skip locked`,
+        pooled<{ readonly position: number }>`select pruned_position::float8 as position from event_log for update`,
         (rows) => Effect.sync(() => rows.forEach((row) => pruned.add(row.position)))
       )
       const sealing = yield* Effect.forkChild(Effect.repeat(lock, Schedule.spaced("50 millis")))

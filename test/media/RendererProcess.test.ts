@@ -7,7 +7,7 @@ import { own } from "../support/Children.ts"
 import { endless, endlessDrawing, noise, pdf, quarters } from "../support/MediaFixtures.ts"
 import { cpuMillis } from "../support/CpuTime.ts"
 import { compileCache } from "../support/Process.ts"
-import { eventually } from "../support/Until.ts"
+import { atBest, eventually } from "../support/Until.ts"
 import { assertImages, decoders, every, file, isAlive, render, rendererLayer } from "./Rendering.ts"
 
 type Services = Effect.Services<ReturnType<typeof render>> | Scope.Scope
@@ -113,11 +113,14 @@ layer(rendererLayer(), { excludeTestServices: true })("decoder process of severa
       const photo = yield* Effect.promise(() => noise(2000, 1500).jpeg().toBuffer())
       const page = pdf({ drawing: "0 0 600 400 re f\n".repeat(1000) })
       yield* works
-      const before = cpuMillis()
-      // Each of them takes the decoder more than that.
-      yield* render(photo, "image/jpeg")
-      yield* render(page, "application/pdf")
-      assert.isBelow(cpuMillis() - before, 100)
+      const measure = Effect.gen(function* () {
+        const before = cpuMillis()
+        // Each of them takes the decoder more than that.
+        yield* render(photo, "image/jpeg")
+        yield* render(page, "application/pdf")
+        assert.isBelow(cpuMillis() - before, 100)
+      })
+      yield* atBest(measure)
     })
   )
 })
@@ -149,11 +152,13 @@ describe("decoder process", () => {
       `a decoder that exceeds the time limit on ${title} is killed, and waiting files are rendered`,
       { timeLimit: "1500 millis" },
       Effect.gen(function* () {
-        yield* works
+        // On a busy machine, a decoder that just started can exceed the limit on any file.
+        const worksSoon = Effect.retry(works, { times: 5 })
+        yield* worksSoon
         const { pid } = yield* running()
         const began = performance.now()
         const late = yield* Effect.forkScoped(Effect.flip(render(bytes, type)))
-        const waiting = yield* Effect.forkScoped(works)
+        const waiting = yield* Effect.forkScoped(worksSoon)
         const error = yield* Fiber.join(late)
         assert.instanceOf(error, RenderFailedError)
         assert.include(error.message, "too long")

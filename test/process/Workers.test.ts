@@ -170,7 +170,7 @@ describe("two workers with an embedded PostgreSQL", () => {
       ...settings,
       WORKERS: "2",
       DATABASE_POOL_SIZE: "120",
-      DRAIN_SECONDS: "3",
+      DRAIN_SECONDS: "6",
       RATE_LIMIT_PER_SECOND: String(limit)
     })
   })

@@ -126,11 +126,15 @@ const unprepared = Postgres.sql.pipe(Layer.provideMerge(settings({ DATABASE_PREP
 layer(unprepared, { excludeTestServices: true })("pages that take too long", (it) => {
   it.effect("leave the connection of cheap pages from then on", () =>
     Effect.gen(function* () {
-      const read = yield* reader(Branch, { name: sql`(select 'Branch' from pg_sleep(1))` })
-      const { pooled } = yield* Sql
-      yield* pooled`insert into locations (uuid, name, identifier, other) values (uuidv7(), 'Branch', 'ID', '{"extraDna1":"a"}')`
-      assert.deepStrictEqual(yield* read({ limit: 25 }), ["cheap", "failed"])
-      assert.deepStrictEqual(yield* read({ limit: 25 }), ["failed"])
-    }).pipe(Effect.provide(Postgres.hurried(300)))
+      yield* Postgres.execute(
+        `insert into locations (uuid, name, identifier, other) values (uuidv7(), 'Branch', 'ID', '{"extraDna1":"a"}')`
+      )
+      const reads = Effect.gen(function* () {
+        const read = yield* reader(Branch, { name: sql`(select 'Branch' from pg_sleep(1))` })
+        assert.deepStrictEqual(yield* read({ limit: 25 }), ["cheap", "failed"])
+        assert.deepStrictEqual(yield* read({ limit: 25 }), ["failed"])
+      })
+      yield* Effect.provide(reads, Postgres.hurried(300))
+    })
   )
 })

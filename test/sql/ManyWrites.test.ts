@@ -67,7 +67,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("writes of many records
           const waiting = yield* Effect.forkDetach(bulk("users", createUser({ groups: [] })))
           yield* Effect.sleep("500 millis")
           const replaced = yield* send("PUT", `/v1/users/${user.body.data.uuid}/groups`, { body: { groups: [] } }).pipe(
-            Effect.timeout("2 seconds")
+            Effect.timeout("8 seconds")
           )
           assert.strictEqual(replaced.status, 200, replaced.text)
           assert.isUndefined(waiting.pollUnsafe())

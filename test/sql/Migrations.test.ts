@@ -207,9 +207,9 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
         ] as const) {
           const migrating = yield* Effect.gen(function* () {
             const sql = yield* SqlClient.SqlClient
+            for (const limit of limits) yield* sql`set ${sql.literal(limit)} = 0`
             return yield* sql.withTransaction(
               Effect.gen(function* () {
-                for (const limit of limits) yield* sql`set local ${sql.literal(limit)} = 0`
                 yield* sql`lock table waypost_migrations in ${sql.literal(mode)} mode`
                 const migrating = yield* Effect.forkChild(run)
                 yield* eventually(

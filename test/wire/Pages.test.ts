@@ -10,7 +10,7 @@ import { InFlight } from "../../src/http/transport/InFlight.ts"
 import { Uploads } from "../../src/services/Uploads.ts"
 import * as Postgres from "../support/Postgres.ts"
 import { publicUrl, settings } from "../support/TestServer.ts"
-import { eventually } from "../support/Until.ts"
+import { atBest, eventually } from "../support/Until.ts"
 import { layer as listening, Wire } from "../support/wire/Wire.ts"
 
 const live = { excludeTestServices: true }
@@ -381,6 +381,6 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), live)("readiness", (it)
       assert.strictEqual(lookups, 1)
       yield* Deferred.succeed(disk, undefined)
       yield* eventually("the service is ready", readyz, ({ status }) => status === 200)
-    }).pipe(Effect.scoped, Effect.provide(HttpServer.layerServices))
+    }).pipe(Effect.scoped, Effect.provide(HttpServer.layerServices), atBest)
   )
 })

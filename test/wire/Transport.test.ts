@@ -48,7 +48,11 @@ layer(listening(), { excludeTestServices: true })("transport", (it) => {
       )
       const socket = connect(port, "127.0.0.1")
       socket.write(`GET /v1/locations HTTP/1.1\r\nHost: waypost.test\r\nAuthorization: ${fullKey}\r\n\r\n`)
-      yield* Effect.sleep("300 millis")
+      yield* eventually(
+        "the request waits",
+        pooled`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        (waiting) => waiting.length > 0
+      )
       socket.destroy()
       const after = yield* eventually("the request is counted", listed, ({ hungUp }) => hungUp > before.hungUp)
       assert.deepStrictEqual(after, { hungUp: before.hungUp + 1, unavailable: before.unavailable })

@@ -1,6 +1,5 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { Sql } from "../../../src/sql/Sql.ts"
 import { createPost, patchPost } from "../../support/requests/PostRequests.ts"
 import {
   activate,
@@ -13,6 +12,7 @@ import {
   putModule
 } from "../../support/requests/ProductRequests.ts"
 import { expectError, problemsOf, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
+import * as Postgres from "../../support/Postgres.ts"
 import * as TestServer from "../../support/TestServer.ts"
 
 /** A published product with a permissions module. */
@@ -167,11 +167,10 @@ layer(TestServer.layer(), { excludeTestServices: true })("Lists of who sees what
 
   it.effect("a list of 10,000 locations is replaced by one that differs in one of them", () =>
     Effect.gen(function* () {
-      const { pooled } = yield* Sql
-      const rows = yield* pooled<{ readonly uuid: string }>`
+      const rows = yield* Postgres.execute<{ readonly uuid: string }>(`
         insert into locations (uuid, name, identifier, created_at, edited_at)
           select gen_random_uuid(), 'Branch', 'many-' || gen_random_uuid(), now(), now() from generate_series(1, 10001) number
-          returning uuid`
+          returning uuid`)
       const uuids = rows.map(({ uuid }) => uuid)
       const product = yield* offered(withoutAccess)
       const give = Effect.fnUntraced(function* (to: ReadonlyArray<string>, actions: ReadonlyArray<string>) {

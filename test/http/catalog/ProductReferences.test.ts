@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Permission } from "../../../src/domain/keys/Permission.ts"
-import { Sql } from "../../../src/sql/Sql.ts"
+import * as Postgres from "../../support/Postgres.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { createCategory } from "../../support/requests/AssetRequests.ts"
 import {
@@ -203,9 +203,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("References of modules"
 
   it.effect("a locations module with ten thousand locations is written and read", () =>
     Effect.gen(function* () {
-      const { pooled } = yield* Sql
       const uuid = yield* createProduct()
-      const rows = yield* pooled.unsafe<{ readonly uuid: string }>(
+      const rows = yield* Postgres.execute<{ readonly uuid: string }>(
         `insert into locations (uuid, name, identifier)
           select gen_random_uuid(), 'Branch', 'Many ' || i from generate_series(1, 10000) i returning uuid`
       )

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, References, Schedule } from "effect"
+import { Effect, Layer, References } from "effect"
 import { readdirSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import sharp from "sharp"
@@ -7,6 +7,7 @@ import { Settings } from "../../../src/settings/Config.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { createAsset, download, downloadFinal } from "../../support/requests/FileRequests.ts"
 import { send } from "../../support/requests/Requests.ts"
+import { eventually } from "../../support/Until.ts"
 
 const webp = { accept: "image/avif,image/webp,*/*" }
 
@@ -24,13 +25,7 @@ const processingOf = (uuid: string) =>
 
 /** Waits until the thumbnails of an asset are no longer pending and returns its state. */
 const settled = (uuid: string) =>
-  processingOf(uuid).pipe(
-    Effect.repeat({
-      until: ({ processing }) => processing !== "pending",
-      schedule: Schedule.spaced("100 millis"),
-      times: 150
-    })
-  )
+  eventually("the thumbnails are no longer pending", processingOf(uuid), ({ processing }) => processing !== "pending")
 
 /** One page with a red square. */
 const pdf = new TextEncoder().encode(`%PDF-1.4

@@ -82,7 +82,7 @@ layer(TestServer.layer())("Last use of API keys", (it) => {
   const poll = Effect.fnUntraced(function* (uuid: string, isWanted: (lastUsedAt: string | undefined) => boolean) {
     for (let second = 0; second < 40; second++) {
       yield* TestClock.adjust("1 second")
-      yield* TestClock.withLive(Effect.sleep("10 millis"))
+      yield* TestClock.withLive(Effect.sleep("30 millis"))
       const { lastUsedAt } = yield* show(uuid)
       if (isWanted(lastUsedAt)) return lastUsedAt as string
     }

@@ -1,6 +1,5 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { Sql } from "../../../src/sql/Sql.ts"
 import * as Postgres from "../../support/Postgres.ts"
 import * as TestServer from "../../support/TestServer.ts"
@@ -43,8 +42,6 @@ const query = <A extends object>(text: string, values: ReadonlyArray<unknown> = 
   Effect.flatMap(Sql, ({ pooled }) => pooled.unsafe<A>(text, values))
 
 /** The rows of a statement on a connection without the timeouts of the service. */
-const untimed = <A extends object>(text: string) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<A>(text)).pipe(Effect.provide(Postgres.untimed))
 
 /** Orphaned join rows, and groups whose counts differ from the join tables. */
 const inconsistent = `select user_uuid from user_locations where user_uuid not in (select uuid from users)
@@ -333,7 +330,7 @@ const fill = Effect.fnUntraced(function* (kind: Kind) {
     groups: "groups (uuid, name) select gen_random_uuid(), 'g' || i"
   }
   const insert = `insert into ${into[kind]} from generate_series(1, 10001) i returning uuid::text`
-  const rows = yield* untimed<{ readonly uuid: string }>(insert)
+  const rows = yield* Postgres.execute<{ readonly uuid: string }>(insert)
   return rows.map(({ uuid }) => uuid)
 })
 
@@ -416,7 +413,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Large memberships", (i
         assert.deepStrictEqual(yield* members(owner, uuid, member), [all[0]])
       }
       // In thousands of groups on a busy machine, that takes long.
-      assert.deepStrictEqual(yield* untimed(inconsistent), [])
+      assert.deepStrictEqual(yield* Postgres.execute(inconsistent), [])
     })
   )
 })

@@ -124,7 +124,7 @@ describe("the route table", () => {
             limits({ hasSlowBody, answerMillis: 60_000, afterBodyMillis: 50 })
           ),
           HttpApiEndpoint.post("long", "/long").pipe(
-            limits({ hasSlowBody, answerMillis: 500, afterBodyMillis: 60_000 })
+            limits({ hasSlowBody, answerMillis: 2000, afterBodyMillis: 60_000 })
           )
         )
       )
@@ -140,7 +140,7 @@ describe("the route table", () => {
       const statusOf = yield* serve(
         RouteTable.layer(slow, []),
         add("/short", Effect.never),
-        add("/long", Effect.sleep("1 second"))
+        add("/long", Effect.sleep("2500 millis"))
       )
       const sent = { method: "POST", body: "a body" }
       assert.deepStrictEqual(yield* Effect.all([statusOf("/short", sent), statusOf("/long", sent)]), [503, 200])

@@ -89,17 +89,27 @@ layer(TestServer.layer(), { excludeTestServices: true })("Deliveries", (it) => {
     () =>
       Effect.gen(function* () {
         const target = yield* receiver
-        target.answer = status(500)
+        const held: Array<() => void> = []
+        target.answer = (request, response) => void held.push(() => status(500)(request, response))
         const { uuid } = yield* createWebhook({ url: target.url, types: ["location.updated"] })
         const [one, other] = [yield* create(), yield* create()]
         yield* rename(one, "First")
         yield* arrived(target.received, 1)
         yield* rename(one, "Second")
         yield* rename(other, "Other")
+        yield* arrived(target.received, 2)
+        // The first attempts fail together, so that the next ones are due together.
+        target.answer = status(500)
+        for (const release of held) release()
         const delays = [5, 30, 120, 600, 3600, 10_800, 28_800, 86_400]
         for (const [index, delay] of delays.entries()) {
-          const list = yield* listed(uuid, 2 * (index + 1), "?state=failed&limit=500")
-          const own = list.filter(({ attempt }) => attempt === index + 1)
+          const own = yield* eventually(
+            `attempt ${index + 1} of both`,
+            Effect.map(deliveriesOf(uuid, "?state=failed&limit=500"), (list: ReadonlyArray<Listed>) =>
+              list.filter(({ attempt }) => attempt === index + 1)
+            ),
+            (list) => list.length === 2
+          )
           for (const { at, error, nextAttemptAt, status } of own) {
             const seconds = (Date.parse(nextAttemptAt!) - Date.parse(at)) / 1000
             assert.isAtLeast(seconds, delay * 0.8)

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { create, problemsOf, send } from "../../support/requests/Requests.ts"
 import { createWebhook, path, receiver } from "../../support/requests/WebhookRequests.ts"
+import * as Postgres from "../../support/Postgres.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { eventually } from "../../support/Until.ts"
 
@@ -61,9 +62,9 @@ const alone = <A, E, R>(run: Effect.Effect<A, E, R>) =>
 layer(TestServer.layer(), { excludeTestServices: true })("limits of replays", (it) => {
   it.effect(`the log has the creation of ${events} locations for the tests below`, () =>
     Effect.gen(function* () {
-      yield* execute(`insert into locations (uuid, name, identifier)
+      yield* Postgres.execute(`insert into locations (uuid, name, identifier)
         select gen_random_uuid(), 'Branch', 'replayed-' || i from generate_series(1, ${events}) i`)
-      yield* execute("select waypost_seal_all()")
+      yield* Postgres.execute("select waypost_seal_all()")
     })
   )
 

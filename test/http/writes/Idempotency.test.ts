@@ -6,6 +6,7 @@ import { removeExpired } from "../../support/requests/IdempotentAnswers.ts"
 import { createUser } from "../../support/requests/ProductRequests.ts"
 import { create, expectError, problemsOf, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
 import * as TestServer from "../../support/TestServer.ts"
+import { eventually } from "../../support/Until.ts"
 
 const { TestServer: Server } = TestServer
 
@@ -71,7 +72,9 @@ layer(TestServer.layer(), { excludeTestServices: true })("headers of writes", (i
           )
           yield* Deferred.await(locked)
           const first = yield* Effect.forkChild(patch)
-          yield* Effect.sleep("200 millis")
+          const waiting = pooled<{ readonly count: number }>`select count(*)::int as count from pg_stat_activity
+            where datname = current_database() and wait_event_type = 'Lock'`
+          yield* eventually("the first request waits", waiting, ([row]) => row!.count === 1)
           expectError(yield* patch, 409, "IdempotencyInProgressError")
           yield* Deferred.succeed(release, undefined)
           yield* Fiber.join(holder)

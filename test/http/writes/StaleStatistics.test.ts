@@ -31,6 +31,7 @@ layer(TestServer.layer(), { excludeTestServices: true })(
       const { pooled } = yield* Sql
       // On one connection, which reports what it wrote when the transaction ends.
       const filling = Effect.gen(function* () {
+        yield* pooled`set local statement_timeout = 0`
         yield* pooled`alter table locations set (autovacuum_enabled = off)`
         yield* pooled`delete from locations`
         yield* filled(written)

@@ -17,12 +17,12 @@ layer(TestServer.layer(), { excludeTestServices: true })("the quality of locatio
     () =>
       Effect.gen(function* () {
         const { pooled } = yield* Sql
-        yield* pooled`
+        yield* Postgres.execute(`
           insert into locations (uuid, name, identifier, postal_codes, address, coordinates)
             select gen_random_uuid(), 'Shop ' || i, 'SHOP-' || i, '{3511 AB}',
               '{"addressLine1": "Oudegracht 158", "city": "Utrecht", "countryCode": "NL", "zipcode": "3511 AZ"}',
               '{"latitude": 52.0907374, "longitude": 5.1214201}'
-            from generate_series(1, ${locations}::int) i`
+            from generate_series(1, ${locations}) i`)
         yield* refreshed
         const found = yield* pooled`
           select rule, count(*)::int as broken from location_quality_keys, unnest(rules) rule
