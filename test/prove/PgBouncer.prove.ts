@@ -108,9 +108,16 @@ describe("PgBouncer in transaction mode", () => {
     child.stdout.on("data", (chunk) => (output += String(chunk)))
     child.stderr.on("data", (chunk) => (output += String(chunk)))
     const code = await own(child).exited
-    const { numFailedTests, numPassedTests, numTotalTestSuites } = JSON.parse(readFileSync(results, "utf8")) as Results
+    const { numFailedTests, numPassedTests, numTotalTestSuites, testResults } = JSON.parse(
+      readFileSync(results, "utf8")
+    ) as Results
     rmSync(folder, { recursive: true })
     await report(context, { tests: numPassedTests, failed: numFailedTests })
+    // A file also fails outside of its tests.
+    const failed = testResults
+      .filter(({ status }) => status !== "passed")
+      .map(({ message, name }) => ({ name, message }))
+    assert.deepStrictEqual(failed, [])
     assert.strictEqual(code, 0, output.slice(-4000))
     assert.isAtLeast(numTotalTestSuites, suites.length)
     assert.isAbove(numPassedTests, 200)
@@ -121,4 +128,5 @@ interface Results {
   readonly numPassedTests: number
   readonly numFailedTests: number
   readonly numTotalTestSuites: number
+  readonly testResults: ReadonlyArray<{ readonly name: string; readonly status: string; readonly message: string }>
 }
