@@ -22,13 +22,14 @@ const readsOf = async (server: Database.Database) => {
 
 /**
  * A network to a server, which can hold back statements of clients and then refuse the question for the position, and lose the
- * answer to a statement with its connection.
+ * answer to a statement with its connection. It delays the next answer with a text until the returned socket is uncorked.
  */
 const gateTo = async (url: string) => {
   const target = new URL(url)
   const port = Number(target.port)
   const pairs: Array<{ readonly sockets: ReadonlyArray<Socket>; asksForPosition: boolean }> = []
   const state = { isHeld: false, isRefusing: false, lost: undefined as string | undefined }
+  let delayed: { readonly text: string; readonly found: (socket: Socket) => void } | undefined
   const server = createServer((incoming) => {
     if (state.isRefusing) {
       incoming.resetAndDestroy()
@@ -41,6 +42,12 @@ const gateTo = async (url: string) => {
     incoming.on("data", (bytes) => {
       pair.asksForPosition ||= bytes.includes("pg_last_wal_replay_lsn")
       isLosing ||= state.lost !== undefined && bytes.includes(state.lost)
+    })
+    outgoing.on("data", (bytes) => {
+      if (delayed === undefined || !bytes.includes(delayed.text)) return
+      incoming.cork()
+      delayed.found(incoming)
+      delayed = undefined
     })
     for (const [from, to] of [
       [incoming, outgoing],
@@ -61,6 +68,7 @@ const gateTo = async (url: string) => {
   return {
     url: target.href,
     hold: () => void (state.isHeld = true),
+    delayAnswerWith: (text: string) => new Promise<Socket>((found) => void (delayed = { text, found })),
     loseAnswerTo: (statement: string) => void (state.lost = statement),
     refuse: () => {
       state.isRefusing = true
@@ -71,6 +79,14 @@ const gateTo = async (url: string) => {
       server.close()
     }
   }
+}
+
+/** The identifier of a primary and its replicas, which every answer to the question for the position has. */
+const systemOf = async (server: Database.Database) => {
+  const [row] = await server.query<{ readonly system: string }>(
+    "select system_identifier::text as system from pg_control_system()"
+  )
+  return row!.system
 }
 
 /** One primary with one replica for all tests but the one that kills it. */
@@ -296,6 +312,25 @@ describe("replicas", () => {
       for (const { pid } of stopped) process.kill(pid, "SIGCONT")
       const answer = await reading
       assert.deepStrictEqual([answer.status, Replication.isOfReplica(answer)], [200, true], answer.text)
+    }))
+
+  it("a replica whose answer arrives while the process is suspended goes on answering reads", () =>
+    // A busy machine may take longer than a replica that does not answer.
+    promiseAtBest(async () => {
+      await using gate = await gateTo(replica.url)
+      await using service = await replication.serving([{ ...replica, url: gate.url }])
+      const location = { name: "Bakkerij 12", identifier: crypto.randomUUID() }
+      const path = `/v1/locations/${await service.create("/v1/locations", location)}`
+      const ofReplica = async () => Replication.isOfReplica(await service.call("GET", path))
+      await until("the replica answers", ofReplica)
+      const socket = await gate.delayAnswerWith(await systemOf(replica))
+      process.kill(service.pid, "SIGSTOP")
+      await sleep(100)
+      socket.uncork()
+      await sleep(1000)
+      process.kill(service.pid, "SIGCONT")
+      await until("the replica answers", ofReplica)
+      assert.notInclude(service.output(), "does not answer")
     }))
 
   it("a read in flight on a replica whose network is lost is answered by the primary within a second", async () => {

@@ -11,9 +11,17 @@ import * as Pools from "./Pools.ts"
 import * as PositionHistory from "./PositionHistory.ts"
 import type { Replica } from "./ReplicaReads.ts"
 
-/** How often the servers are asked for their positions, and how long a replica may take to answer. */
+/** How often the servers are asked for their positions. */
 const interval = "250 millis"
-const maxAnswerMillis = 600
+
+/**
+ * Ticks measure for how long a server is silent. A process that was suspended runs its timers before it reads the answers that
+ * have arrived; any suspension is one tick.
+ */
+const tickMillis = 200
+
+/** How many ticks a replica may take to answer. */
+const maxAnswerTicks = 3
 
 /** After how long without a position the primary counts as silent. */
 const maxSilentMillis = 1000
@@ -155,7 +163,10 @@ export class Replicas extends Context.Service<
         const watch = Effect.suspend(() => {
           // Neither a frozen server nor a lost network ends a statement; without its connection it fails. A server that answers
           // does so to its statements too, also when it is promoted: then there may be no primary that would.
-          const timer = setTimeout(endAll, maxAnswerMillis)
+          let ticks = 0
+          const timer = setInterval(() => {
+            if (++ticks === maxAnswerTicks) endAll()
+          }, tickMillis)
           return Effect.matchCauseEffect(ask, {
             onSuccess: ([answer]) => stand(() => standingOf(answer!)),
             onFailure: (cause) =>
@@ -163,7 +174,7 @@ export class Replicas extends Context.Service<
                 endAll()
                 return { ...member.standing, leftOut: "does not answer" }
               }, cause)
-          }).pipe(Effect.ensuring(Effect.sync(() => clearTimeout(timer))))
+          }).pipe(Effect.ensuring(Effect.sync(() => clearInterval(timer))))
         })
         yield* Effect.forkScoped(Effect.repeat(watch, Schedule.spaced(interval)))
         return member
