@@ -259,6 +259,23 @@ describe("one node with one replica, behind a network", () => {
     assert.deepStrictEqual([status, body.data.name], [503, "After"])
   })
 
+  it("a key that was revoked is rejected after the process was suspended, also if the replica still has it", async () => {
+    const { body } = await service.call("POST", "/v1/api-keys", { name: "Reader", permissions: ["read:locations"] })
+    await until("the replica has the key", async () =>
+      Replication.isOfReplica(await service.call("GET", "/v1/locations"))
+    )
+    await replica.query("select pg_wal_replay_pause()")
+    await service.call("DELETE", `/v1/api-keys/${body.data.uuid}`)
+    const socket = await gate.delayAnswerWith(await systemOf(replica))
+    process.kill(service.pid, "SIGSTOP")
+    const reading = Service.callTo(service.url, body.data.key)("GET", "/v1/locations")
+    await sleep(1500)
+    process.kill(service.pid, "SIGCONT")
+    await sleep(100)
+    socket.uncork()
+    assert.strictEqual((await reading).status, 401)
+  })
+
   it("a replica that lacks the end of the log answers for as long as the primary is silent", async () => {
     const path = `/v1/locations/${await service.create("/v1/locations", { name: "Bakkerij 10", identifier: "B-10" })}`
     const ofReplica = async () => {

@@ -10,7 +10,6 @@ export const make = (keptMillis: number) => {
   let system: string | undefined
   return {
     system: () => system,
-    lastAt: () => samples.at(-1)?.at ?? 0,
     add: (sample: Sample, of: string) => {
       system = of
       while (samples.length > 1 && samples[1]!.at < sample.at - keptMillis) samples.shift()

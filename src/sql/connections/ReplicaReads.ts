@@ -54,8 +54,8 @@ export class Spares {
   current: Spare = { whenSilent: () => undefined, whenLost: () => undefined }
 }
 
-/** After how long a replica is asked for what the primary has not answered, if it has become silent. */
-const patience = "1500 millis"
+/** How often a lookup that waits for the primary checks whether the primary has become silent. */
+const checkInterval = "500 millis"
 
 /**
  * A client that reads off the primary, and off a replica while no primary answers: without it, reads of replicas would wait
@@ -66,11 +66,11 @@ export const spared = (primary: SqlClient.SqlClient, spares: Spares): SqlClient.
     Effect.suspend(() => {
       const silent = spares.current.whenSilent()
       if (silent !== undefined) return read(silent.pools.pipelined)
-      const late = Effect.suspend(() => {
-        const replica = spares.current.whenSilent()
-        return replica === undefined ? Effect.never : read(replica.pools.pipelined)
-      })
-      return Effect.catchIf(Effect.raceFirst(read(primary), Effect.delay(late, patience)), isUnavailable, (error) => {
+      const check = Effect.delay(Effect.sync(spares.current.whenSilent), checkInterval)
+      const late = Effect.flatMap(Effect.repeat(check, { until: (replica) => replica !== undefined }), (replica) =>
+        read(replica.pools.pipelined)
+      )
+      return Effect.catchIf(Effect.raceFirst(read(primary), late), isUnavailable, (error) => {
         const replica = spares.current.whenLost()
         return replica === undefined ? Effect.fail(error) : read(replica.pools.pipelined)
       })

@@ -23,8 +23,8 @@ const tickMillis = 200
 /** How many ticks a replica may take to answer. */
 const maxAnswerTicks = 3
 
-/** After how long without a position the primary counts as silent. */
-const maxSilentMillis = 1000
+/** After how many ticks without a position the primary counts as silent. */
+const maxSilentTicks = 5
 
 /** Where a replica stands, as of the last time it was asked. */
 interface Standing {
@@ -182,16 +182,22 @@ export class Replicas extends Context.Service<
 
       const members = yield* Effect.forEach(urls, join)
 
+      let silentTicks = 0
       const sample = lookups<{ readonly position: WalPosition; readonly system: string }>`
         select pg_current_wal_lsn()::text as position,
           (select system_identifier::text from pg_control_system()) as system`.pipe(
-        Effect.map(([row]) =>
+        Effect.map(([row]) => {
+          silentTicks = 0
           history.add({ at: performance.now(), position: bytesBefore(row!.position) }, row!.system)
-        ),
+        }),
         // While no primary answers, the replicas do.
         Effect.ignoreCause
       )
-      if (members.length > 0) yield* Effect.forkScoped(Effect.repeat(sample, Schedule.spaced(interval)))
+      const tick = Effect.sync(() => silentTicks++)
+      if (members.length > 0) {
+        yield* Effect.forkScoped(Effect.repeat(sample, Schedule.spaced(interval)))
+        yield* Effect.forkScoped(Effect.repeat(tick, Schedule.spaced(tickMillis)))
+      }
 
       let turn = 0
       const choose = (atLeast: bigint) => {
@@ -203,7 +209,7 @@ export class Replicas extends Context.Service<
       const whenLost = () => choose(0n)?.replica
       spares.current = {
         whenLost,
-        whenSilent: () => (performance.now() - history.lastAt() > maxSilentMillis ? whenLost() : undefined)
+        whenSilent: () => (silentTicks > maxSilentTicks ? whenLost() : undefined)
       }
       const resolver = positionsOf(lookups)
       return Replicas.of({
