@@ -54,6 +54,38 @@ layer(services, { excludeTestServices: true })("deliveries of a busy webhook", (
   )
 })
 
+/** A webhook whose receiver is down: of each record an event that waits for a later attempt, and three that are due. */
+const waiting = [
+  `insert into webhooks (uuid, url, types) values ('${webhook}', 'https://shop.example', '{*}')`,
+  `insert into webhook_queue (webhook_uuid, position, record_uuid, bytes, is_head, due_at)
+    select '${webhook}', i, gen_random_uuid(), 1, true, now() + case when i <= 3 then interval '-1 hour' else interval '1 hour' end
+    from generate_series(1, ${attempts}) i`,
+  "vacuum analyze webhook_queue"
+]
+
+layer(filled(waiting).pipe(Layer.provideMerge(settings())), { excludeTestServices: true })(
+  "the queue of a webhook whose receiver is down",
+  (it) => {
+    it.effect("events that are due are taken without reading those that wait for a later attempt", () =>
+      Effect.gen(function* () {
+        const { pooled } = yield* Sql
+        // A transaction counts the rows and the entries of indexes that its statements read.
+        const [taken, read] = yield* pooled.withTransaction(
+          Effect.gen(function* () {
+            const rows = yield* pooled`select from waypost_take_deliveries('30 seconds')`
+            const [counted] = yield* pooled<{ readonly entries: number }>`
+            select (select sum(pg_stat_get_xact_tuples_returned(indexrelid)) + pg_stat_get_xact_tuples_returned('webhook_queue'::regclass)
+              from pg_index where indrelid = 'webhook_queue'::regclass)::int as entries`
+            return [rows.length, counted!.entries] as const
+          })
+        )
+        assert.strictEqual(taken, 3)
+        assert.isAtMost(read, 50)
+      })
+    )
+  }
+)
+
 const unprepared = Postgres.sql.pipe(Layer.provideMerge(settings({ DATABASE_PREPARE: "false" })))
 layer(unprepared, { excludeTestServices: true })("the queue of webhooks", (it) => {
   it.effect("events of which a thousand exceed the statement timeout are added to the queue in smaller parts", () =>
