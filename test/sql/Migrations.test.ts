@@ -391,6 +391,26 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
     })
   )
 
+  it.effect("locations are copied without a search path, as pg_restore and logical replication copy them", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const [copied] = yield* pooled.withTransaction(
+        Effect.gen(function* () {
+          // They write rows before there are triggers, and create the indexes afterwards.
+          yield* pooled`create table copied (like locations including all)`
+          yield* pooled`set local search_path = ''`
+          yield* pooled`
+            insert into public.copied (uuid, name, identifier, coordinates, address, timezone, opening_hours, special_hours)
+              values (gen_random_uuid(), '', '', '{"latitude": 52, "longitude": 5}', '{"zipcode": "3511 AB"}', 'Europe/Amsterdam',
+                '[{"day": 1, "opens": "09:00", "closes": "17:00"}]', '[{"date": "2026-01-01", "periods": []}]')`
+          return yield* pooled`select num_nulls(sphere_position, zipcode_compared, week_minutes, special_minutes) as missing
+            from public.copied`
+        })
+      )
+      assert.deepStrictEqual(copied, { missing: 0 })
+    })
+  )
+
   it.effect("waypost_fold folds case independently of the locale of the database", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
