@@ -2,7 +2,7 @@ import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { migrateTo } from "../../src/sql/Migrations.ts"
 import { breakingChanges, type Shape, shapeQuery } from "../support/contract/SchemaChanges.ts"
 import { clientOf, current, empty } from "../support/cli/Backups.ts"
@@ -72,6 +72,23 @@ layer(Postgres.sql.pipe(Layer.provideMerge(TestServer.settings())), { excludeTes
       assert.deepStrictEqual(changes, [])
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
+
+  it("the changes name each migration since the latest release that builds an index of an existing table", () => {
+    const folder = new URL("../../src/sql/migrations/", import.meta.url)
+    const changes = readFileSync(new URL("../../CHANGELOG.md", import.meta.url), "utf8").split("\n- ")
+    const unnamed = readdirSync(folder).filter((file) => {
+      const source = readFileSync(new URL(file, folder), "utf8")
+      const indexed = Array.from(source.matchAll(/create (?:unique )?index \w+\s+on (\w+)/g), ([, table]) => table)
+      const isExisting = indexed.some((table) => !new RegExp(`create table ${table}\\b`).test(source))
+      const number = file.slice(0, 4)
+      return (
+        Number(number) > released.last &&
+        isExisting &&
+        !changes.some((change) => change.includes(`Migration ${number}`) && change.includes("index"))
+      )
+    })
+    assert.deepStrictEqual(unnamed, [])
+  })
 
   it.effect("changes of the tables that fail the released version are reported, and others are not", () =>
     Effect.gen(function* () {
