@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { once } from "node:events"
 import { connect } from "node:net"
-import { isInRequestLine } from "../../src/http/transport/NodeServer.ts"
+import { isInRequestLine } from "../../src/http/transport/Rejections.ts"
 import { TimeLimits } from "../../src/http/transport/Timeout.ts"
 import { rawRequests } from "./RawRequests.ts"
 import { atBest, eventually, until } from "../support/Until.ts"
@@ -155,6 +155,69 @@ layer(listening(), { excludeTestServices: true })("HTTP parser", (it) => {
   )
 
   it.effect(
+    "bytes that are no request, behind requests that are being answered, are rejected once those have their answers",
+    () =>
+      Effect.gen(function* () {
+        const { fullKey, port, send } = yield* Wire
+        const creation = (identifier: string) => {
+          const body = JSON.stringify({ name: "Before noise", identifier })
+          return (
+            `POST /v1/locations HTTP/1.1\r\n${host}Authorization: ${fullKey}\r\nContent-Type: application/json\r\n` +
+            `Content-Length: ${body.length}\r\n\r\n${body}`
+          )
+        }
+        const statuses = yield* Effect.promise(() =>
+          statusesOf(port, [`${creation("before-noise-1")}${creation("before-noise-2")}X`])
+        )
+        assert.deepStrictEqual(statuses, [201, 201, 400])
+        const found = yield* send("GET", "/v1/locations?filter=name:equals:Before%20noise")
+        assert.strictEqual(found.body.data.length, 2)
+      })
+  )
+
+  it.effect("a malformed body, behind a request that is being answered, is rejected once that has its answer", () =>
+    Effect.gen(function* () {
+      const { fullKey, port } = yield* Wire
+      const first = `GET /v1/me HTTP/1.1\r\n${host}Authorization: ${fullKey}\r\n\r\n`
+      const second = `POST /v1/locations HTTP/1.1\r\n${host}Authorization: ${fullKey}\r\nTransfer-Encoding: chunked\r\n\r\n`
+      const statuses = yield* Effect.promise(() => statusesOf(port, [`${first}${second}zz\r\n`]))
+      assert.deepStrictEqual(statuses, [200, 400])
+    })
+  )
+
+  it.effect(
+    "a part of a request, behind one that waits for events, is a 408 once the waiting one has its answer",
+    () =>
+      Effect.gen(function* () {
+        const { fullKey, port } = yield* Wire
+        const waiting = `GET /v1/events?wait=7&types=user.created HTTP/1.1\r\n${host}Authorization: ${fullKey}\r\n\r\n`
+        const statuses = yield* Effect.promise(() => statusesOf(port, [`${waiting}GET /healthz HTTP/1.1\r\n`]))
+        assert.deepStrictEqual(statuses, [200, 408])
+      }).pipe(atBest),
+    together
+  )
+
+  it.effect("a client that hangs up within a request, behind one that waits for events, ends the connection", () =>
+    Effect.gen(function* () {
+      const { fullKey, port } = yield* Wire
+      const begun = performance.now()
+      const text = yield* Effect.promise(async () => {
+        const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true })
+        socket.end(
+          `GET /v1/events?wait=20&types=user.created HTTP/1.1\r\n${host}Authorization: ${fullKey}\r\n\r\nGET /heal`
+        )
+        const chunks: Array<Buffer> = []
+        socket.on("data", (chunk) => chunks.push(chunk))
+        await once(socket, "end")
+        socket.destroy()
+        return String(Buffer.concat(chunks))
+      })
+      assert.strictEqual(text, "")
+      assert.isBelow(performance.now() - begun, 10_000)
+    })
+  )
+
+  it.effect(
     "headers that do not arrive within six seconds get a 408 in the envelope",
     () =>
       Effect.gen(function* () {
@@ -228,6 +291,18 @@ layer(listening().pipe(Layer.provide(quick)), { excludeTestServices: true })("a 
       assertEnvelope(answer, "408")
       yield* eventually("the request is counted", created(408), (count) => count === before.late + 1)
       assert.strictEqual(yield* created(499), before.hungUp)
+    })
+  )
+
+  it.effect("is no answer to the request before it, which gets its own", () =>
+    Effect.gen(function* () {
+      const { fullKey, port } = yield* Wire
+      const first = `GET /v1/events?wait=3&types=user.created HTTP/1.1\r\n${host}Authorization: ${fullKey}\r\n\r\n`
+      const second =
+        `POST /v1/locations HTTP/1.1\r\n${host}Authorization: ${fullKey}\r\nContent-Type: application/json\r\n` +
+        "Content-Length: 100\r\n\r\n{"
+      const statuses = yield* Effect.promise(() => statusesOf(port, [`${first}${second}`]))
+      assert.deepStrictEqual(statuses, [200, 408])
     })
   )
 })

@@ -1,103 +1,18 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http"
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { Socket } from "node:net"
-import { maxHeaderBytes, maxPathBytes, maxQueryBytes } from "../../api/Limits.ts"
+import { maxHeaderBytes } from "../../api/Limits.ts"
 import { requestIdOf } from "./CurrentRequest.ts"
+import {
+  isNext,
+  notServed,
+  reject,
+  requestIdHeader,
+  requestTimeout,
+  responseTo,
+  unknownExpectation
+} from "./Rejections.ts"
 import type { RouteTable } from "./RouteTable.ts"
 import { type ReadLimits, resetSlowReaders } from "./SlowReaders.ts"
-
-const requestIdHeader = "x-request-id"
-
-/**
- * The server below Effect. What its parser rejects never becomes a request, so those responses are written here, in the
- * same shape as all others.
- */
-const responseTo = ([status, tag, message]: ErrorAnswer, request?: IncomingMessage) => {
-  const requestId = requestIdOf(request?.headers[requestIdHeader])
-  const issues = tag === "InvalidRequestError" ? { issues: [] } : {}
-  const body = JSON.stringify({ _tag: tag, message, ...issues, requestId })
-  const headers: Readonly<Record<string, string>> = {
-    "Content-Type": "application/json",
-    Connection: "close",
-    "Content-Length": String(Buffer.byteLength(body)),
-    ...(status === 503 ? { "Retry-After": "1" } : {}),
-    "X-Request-Id": requestId,
-    "X-Content-Type-Options": "nosniff",
-    "Cache-Control": "no-store"
-  }
-  return { status, headers, body }
-}
-
-/** The bytes of the response to what has no response of Node. */
-const bytesOf = ({ body, headers, status }: ReturnType<typeof responseTo>) => {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`
-}
-
-const requestTimeout = "ERR_HTTP_REQUEST_TIMEOUT"
-const notServed = "NOT_SERVED"
-
-/** What the parser reports about a request that it rejects: the last packet, and how much of it was parsed. */
-interface ParserError extends NodeJS.ErrnoException {
-  readonly rawPacket?: Buffer
-  readonly bytesParsed?: number
-}
-
-const lineEnd = 10
-
-/**
- * Whether the request line exceeded the limit on the request line and headers together. The parser keeps no state that
- * says so, but the line that it was in does: it begins with a method, or ends with the version. A line that began in an
- * earlier packet and continues after this one counts as a header.
- */
-export const isInRequestLine = ({ bytesParsed = 0, rawPacket }: ParserError): boolean => {
-  if (rawPacket === undefined) return false
-  const start = bytesParsed === 0 ? 0 : rawPacket.lastIndexOf(lineEnd, bytesParsed - 1) + 1
-  const end = rawPacket.indexOf(lineEnd, bytesParsed)
-  const line = rawPacket.toString("latin1", start, end === -1 ? rawPacket.length : end)
-  return /^[A-Z]+ \/| HTTP\/1\.\d\r$/.test(line)
-}
-
-type ErrorAnswer = readonly [status: number, tag: string, message: string]
-
-const kibibytes = (bytes: number) => `${bytes / 1024} KiB`
-
-const malformed: ErrorAnswer = [400, "InvalidRequestError", "The request is not well-formed HTTP"]
-const lineTooLong: ErrorAnswer = [
-  414,
-  "UriTooLongError",
-  `A path has at most ${kibibytes(maxPathBytes)} and a query at most ${kibibytes(maxQueryBytes)}`
-]
-const headersTooLarge: ErrorAnswer = [
-  431,
-  "HeadersTooLargeError",
-  `The request line and headers have more than ${kibibytes(maxHeaderBytes)}`
-]
-const unknownExpectation: ErrorAnswer = [400, "InvalidRequestError", "The Expect header takes 100-continue only"]
-const late: ErrorAnswer = [408, "RequestTimeoutError", "The request did not arrive in time"]
-const stopping: ErrorAnswer = [503, "ServiceUnavailableError", "The service is stopping; try again"]
-
-const answerTo = (error: ParserError): ErrorAnswer => {
-  switch (error.code) {
-    case "HPE_HEADER_OVERFLOW":
-      return isInRequestLine(error) ? lineTooLong : headersTooLarge
-    case requestTimeout:
-      return late
-    case notServed:
-      return stopping
-    default:
-      return malformed
-  }
-}
-
-/** Whether a response is being written to the socket; a second one would land in the middle of it. */
-const hasAnswer = (socket: Socket & { readonly _httpMessage?: { readonly headersSent: boolean } }) =>
-  socket._httpMessage?.headersSent === true
-
-const reject = (error: ParserError, socket: Socket, request?: IncomingMessage) => {
-  if (error.code === "ECONNRESET" || !socket.writable || hasAnswer(socket)) return socket.destroy()
-  socket.end(bytesOf(responseTo(answerTo(error), request)))
-  return setTimeout(() => socket.destroy(), 500).unref()
-}
 
 interface Options {
   /** How long the body of a request may take to arrive. */
@@ -130,6 +45,8 @@ const limitBody =
     headers[requestIdHeader] = requestIdOf(headers[requestIdHeader])
     const timer = setTimeout(() => {
       if (request.complete) return
+      // An earlier request of the connection is being answered.
+      if (response.socket === null && !response.writableEnded) return void timer.refresh()
       lateRequests.add(request)
       reject(Object.assign(new Error("The body is late"), { code: requestTimeout }), socket, request)
     }, bodyMillis)
@@ -157,7 +74,8 @@ const holdUntilServed = (server: Server, { onDrain }: Options) => {
   let hasEnded = false
   const rejectAll = (requests: ReadonlyArray<IncomingMessage>) => {
     const error = Object.assign(new Error("The start has ended"), { code: notServed })
-    for (const socket of new Set(requests.map(({ socket }) => socket))) reject(error, socket)
+    // The answer to the first one ends a connection.
+    for (const request of requests) if (isNext(request)) reject(error, request.socket, request)
   }
   for (const name of ["request", "checkContinue"]) {
     const held: Array<readonly [IncomingMessage, ServerResponse]> = []
