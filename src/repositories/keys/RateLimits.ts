@@ -17,7 +17,7 @@ const take = (held: Fragment) =>
 
 /**
  * Takes from the bucket, by the clock of the database, as the store in memory does by its own; the clock is read once the
- * row is locked. The remaining number is kept in addition to the tokens, because a rejected request takes none.
+ * row is locked. A time after that is from before the clock was set back. The remaining number is kept in addition to the tokens, because a rejected request takes none.
  */
 const consume = ({ allowOverflow, key, limit, refillRate, tokens }: Ask) => sql`
   with asked as materialized (
@@ -31,9 +31,10 @@ const consume = ({ allowOverflow, key, limit, refillRate, tokens }: Ask) => sql`
     select ${take(sql`held.tokens`)}, case when held.tokens >= most then now.at else held.since end,
       held.tokens - asked.tokens, now.at
     from asked, (select extract(epoch from clock_timestamp())::float8 * 1000 as at) now,
-      lateral (select greatest(0, floor((now.at - bucket.refilled_at) / refill)) as count) refills,
+      lateral (select least(bucket.refilled_at, now.at) as at) refilled,
+      lateral (select floor((now.at - refilled.at) / refill) as count) refills,
       lateral (
-        select least(most, bucket.tokens + refills.count) as tokens, bucket.refilled_at + refills.count * refill as since
+        select least(most, bucket.tokens + refills.count) as tokens, refilled.at + refills.count * refill as since
       ) held
   ) returning remaining, greatest(0, asked_at - refilled_at) as elapsed`
 

@@ -108,6 +108,18 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings({ RATE_LIMIT_PER_SECOND: "1"
       })
     )
 
+    it.effect("an empty bucket refills after one interval although the clock of the database was set back", () =>
+      Effect.gen(function* () {
+        const [store, other] = yield* two
+        keys++
+        yield* store.tokenBucket(ask({ tokens: 3 }))
+        yield* passed(-5)
+        assert.deepStrictEqual(yield* other.tokenBucket(ask({ tokens: 0 })), [0, 0])
+        yield* passed(1)
+        assert.strictEqual((yield* other.tokenBucket(ask()))[0], 0)
+      })
+    )
+
     it.effect("an empty bucket is cached and sends no statement until its next refill", () =>
       Effect.gen(function* () {
         const { pooled } = yield* Sql
