@@ -4,6 +4,7 @@ import { type ApiKeyId, type CallingKey, UnauthorizedError } from "../domain/key
 import * as ApiKeySecret from "../domain/keys/ApiKeySecret.ts"
 import { CurrentShare } from "../domain/keys/Share.ts"
 import type { ApiKeys as Repository } from "../repositories/keys/ApiKeys.ts"
+import { monotonicMillis, monotonicMillisOf } from "./MonotonicTime.ts"
 
 /** SHA-256: the secret is random, so a slow hash would buy nothing. */
 export const hashOf = (secret: string): Uint8Array => hash("sha256", secret, "buffer")
@@ -26,20 +27,17 @@ interface Dated<A> {
   readonly until: number
 }
 
-/** Milliseconds since an unknown time, which no correction of the clock changes. */
-const millisOf = (clock: Clock.Clock) => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
-
 /** The time counts from the beginning of the read, because a later change is not in it. */
 const dated = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<Dated<A>, E, R> =>
   Clock.clockWith((clock) => {
-    const until = millisOf(clock) + lifetime
+    const until = monotonicMillisOf(clock) + lifetime
     return Effect.map(read, (value) => ({ value, until }))
   })
 
 /** What a cache has, read again once its time is over. The cache itself would go by the clock, which can be set back. */
 const used = <Key, A, E>(cache: Cache.Cache<Key, Dated<A>, E>, key: Key) =>
   Clock.clockWith((clock) => {
-    const now = millisOf(clock)
+    const now = monotonicMillisOf(clock)
     return Effect.flatMap(Cache.get(cache, key), (found) =>
       found.until > now
         ? Effect.succeed(found)
@@ -111,7 +109,7 @@ export const make = Effect.fnUntraced(function* (repository: Repository["Service
     )
   yield* Clock.clockWith((clock) =>
     Effect.sync(() => {
-      const now = millisOf(clock)
+      const now = monotonicMillisOf(clock)
       for (const { id, until } of verified.values()) if (until <= now) drop(id)
     })
   ).pipe(Effect.repeat(Schedule.spaced("1 second")), Effect.forkScoped)
@@ -132,7 +130,7 @@ export const make = Effect.fnUntraced(function* (repository: Repository["Service
     const { expired, revoked, uuid } = value.value
     if (revoked) return yield* UnauthorizedError.of("revoked")
     if (expired) return yield* UnauthorizedError.of("expired")
-    noteUse(uuid, yield* Clock.clockWith((clock) => Effect.succeed(millisOf(clock))))
+    noteUse(uuid, yield* monotonicMillis)
     const caller = yield* used(calling, uuid)
     drop(id)
     // What was forgotten meanwhile was read before.
@@ -145,7 +143,7 @@ export const make = Effect.fnUntraced(function* (repository: Repository["Service
 
   const authenticate = (header: string, client = "") =>
     Clock.clockWith((clock) => {
-      const now = millisOf(clock)
+      const now = monotonicMillisOf(clock)
       const entry = verified.get(header)
       if (entry === undefined || entry.until <= now) return verify(header, client)
       noteUse(entry.key.uuid, now)

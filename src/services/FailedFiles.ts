@@ -1,5 +1,6 @@
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import type { RenderFailedError } from "../media/Renderer.ts"
+import { monotonicMillis } from "./MonotonicTime.ts"
 
 type Fault = NonNullable<RenderFailedError["fault"]>
 
@@ -19,11 +20,11 @@ export const make = () => {
     isSlow: (uuid: string) => countOf(uuid, "tookTooLong") > 0,
     /** Whether its rendering failed within the last minute. */
     isRecent: (uuid: string) =>
-      Effect.map(Clock.currentTimeMillis, (now) => now - (failed.get(uuid)?.at ?? -Infinity) < restMillis),
+      Effect.map(monotonicMillis, (now) => now - (failed.get(uuid)?.at ?? -Infinity) < restMillis),
     /** Whether the file counts as failed after a failure with this fault. One of the machine has none, and does not count. */
     isGivenUp: (uuid: string, fault?: Fault) => fault !== undefined && countOf(uuid, fault) >= maxFaults[fault],
     add: (uuid: string, fault?: Fault) =>
-      Effect.map(Clock.currentTimeMillis, (at) => {
+      Effect.map(monotonicMillis, (at) => {
         const count = (counted: Fault) => countOf(uuid, counted) + (fault === counted ? 1 : 0)
         const entry = { at, tookTooLong: count("tookTooLong"), endedProcess: count("endedProcess") }
         failed.delete(uuid)

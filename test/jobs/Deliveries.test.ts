@@ -12,6 +12,7 @@ import { Sender } from "../../src/services/webhooks/Sender.ts"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { storedEvent } from "../support/changes/StoredEvents.ts"
+import { corrected } from "../support/Clocks.ts"
 import { eventually } from "../support/Until.ts"
 
 const webhook = WebhookId.make("0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30")
@@ -70,19 +71,8 @@ describe("the job of deliveries", () => {
   it.live("records when an attempt began and how long it took, also when the clock is corrected meanwhile", () =>
     Effect.gen(function* () {
       const finished = yield* Queue.unbounded<Outcome>()
-      const system = yield* Clock.Clock
       let correction = 0
-      const now = () => system.currentTimeMillisUnsafe() + correction
-      const nanos = () => BigInt(now()) * 1_000_000n
-      const clock: Clock.Clock = {
-        currentTimeMillisUnsafe: now,
-        currentTimeMillis: Effect.sync(now),
-        currentTimeNanosUnsafe: nanos,
-        currentTimeNanos: Effect.sync(nanos),
-        monotonicTimeNanosUnsafe: () => system.monotonicTimeNanosUnsafe(),
-        monotonicTimeNanos: system.monotonicTimeNanos,
-        sleep: (duration) => system.sleep(duration)
-      }
+      const clock = corrected(yield* Clock.Clock, () => correction)
       const queue = Layer.mock(DeliveryQueue, {
         hasWebhooks: Effect.succeed(true),
         fill: Effect.void,

@@ -1,8 +1,9 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber, Layer } from "effect"
+import { Clock, Effect, Fiber, Layer } from "effect"
 import { Sql } from "../../src/sql/Sql.ts"
 import { TimeLimits } from "../../src/http/transport/Timeout.ts"
 import { open as openStream } from "../support/changes/Streams.ts"
+import { corrected } from "../support/Clocks.ts"
 import { atBest, eventually, until } from "../support/Until.ts"
 import { layer as listening, Wire } from "../support/wire/Wire.ts"
 
@@ -318,6 +319,29 @@ layer(listening().pipe(Layer.provide(quick)), live)("a stream that outlasts the 
       const recordsOf = (read: typeof all) => read.events.map(({ record }) => record.uuid)
       assert.deepStrictEqual([recordsOf(stream), recordsOf(all), recordsOf(rest)], [[], [skipped, last], [last]])
     }).pipe(Effect.scoped)
+  )
+})
+
+let correction = 0
+const setBack = Layer.succeed(
+  Clock.Clock,
+  corrected(Clock.Clock.defaultValue(), () => (correction -= 1000))
+)
+
+layer(listening().pipe(Layer.provide([quick, setBack])), live)("a clock that is set back again and again", (it) => {
+  it.effect("leaves the comments of a stream at their intervals", () =>
+    Effect.gen(function* () {
+      const stream = yield* eventually("the stream begins", open(), ({ status }) => status === 200)
+      yield* Effect.promise(() => until("there are six comments", () => stream.comments() >= 6))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("leaves a waiting request its time", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      const { body, status } = yield* send("GET", "/v1/events?wait=1&types=post.deleted")
+      assert.deepStrictEqual([status, body.data], [200, []])
+    })
   )
 })
 

@@ -1,9 +1,10 @@
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
 import { CurrentApiKey } from "../../api/Authorization.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { Events } from "../../services/changes/Events.ts"
 import { Following, type Reader } from "../../services/changes/Following.ts"
+import { monotonicMillis } from "../../services/MonotonicTime.ts"
 import type { Selection } from "../../repositories/changes/EventPages.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as EventStream from "../streams/EventStream.ts"
@@ -49,7 +50,7 @@ export const layer = HandlerGroup.group(
       const { open, reader: following } = yield* openFrom(position, selection)
       yield* Effect.addFinalizer(() => Effect.sync(open.close))
       const reader = yield* following
-      const until = (yield* Clock.currentTimeMillis) + wait * 1000
+      const until = (yield* monotonicMillis) + wait * 1000
       const found = yield* reader.next(until, { events: limit, bytes: maxBytes })
       const keyEnd = reader.keyEnd()
       if (keyEnd !== undefined) return yield* keyEnd

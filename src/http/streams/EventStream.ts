@@ -1,6 +1,7 @@
-import { Clock, Effect, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { Reader, SeenEvent } from "../../services/changes/Following.ts"
+import { monotonicMillis } from "../../services/MonotonicTime.ts"
 import type { OpenStream } from "./Streams.ts"
 
 /** Of one chunk. */
@@ -25,7 +26,7 @@ const chunksOf = (reader: Reader, { hold }: OpenStream, interval: number, begin:
     Effect.gen(function* () {
       const events = yield* reader.next(commentAt, limits)
       if (reader.hasEnded()) return undefined
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* monotonicMillis
       const sentId = events.at(-1)?.cursor ?? lastId
       const lines = events.map(lineOf).join("")
       const cursor = now >= commentAt ? reader.cursor() : undefined
@@ -39,7 +40,7 @@ const chunksOf = (reader: Reader, { hold }: OpenStream, interval: number, begin:
 /** The response that streams the events of a reader; the effect makes the reader when the stream begins. */
 export const respond = <E, R>(open: OpenStream, reader: Effect.Effect<Reader, E, R>, interval: number) =>
   Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* monotonicMillis
     const services = yield* Effect.context<R>()
     const chunks = Stream.unwrap(Effect.map(reader, (reader) => chunksOf(reader, open, interval, now)))
     return HttpServerResponse.stream(

@@ -1,4 +1,4 @@
-import { Cause, Clock, Effect, Predicate, Schema } from "effect"
+import { Cause, Effect, Predicate, Schema } from "effect"
 import { HttpBody, HttpServerError, HttpServerResponse } from "effect/http"
 import { maxBodyBytes } from "../../api/Limits.ts"
 import { FileNotFoundError } from "../../domain/assets/File.ts"
@@ -15,6 +15,7 @@ import {
   TransportError,
   UnsupportedMediaTypeError
 } from "../../domain/write/RequestErrors.ts"
+import { monotonicMillis } from "../../services/MonotonicTime.ts"
 import { fullDiskOf, isLocked, isTooSlow, isUnavailable } from "../../sql/SqlErrors.ts"
 
 /**
@@ -175,7 +176,7 @@ export const makeRecover = () => {
   let nextFull = -Infinity
 
   const logFull = (text: string) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    Effect.flatMap(monotonicMillis, (now) => {
       if (now < nextFull) return Effect.void
       nextFull = now + fullMillis
       return Effect.logError(`The database has no space left: ${text}`)

@@ -1,10 +1,11 @@
-import { Clock, Context, DateTime, Effect, Layer, type Scope } from "effect"
+import { Context, DateTime, Effect, Layer, type Scope } from "effect"
 import { visibleTo } from "../../domain/changes/RecordType.ts"
 import type { CallingKey, UnauthorizedError } from "../../domain/keys/ApiKey.ts"
 import { relationKinds } from "../../domain/write/Relations.ts"
 import { EventLog, type StoredEvent } from "../../repositories/changes/EventLog.ts"
 import type { Selection } from "../../repositories/changes/EventPages.ts"
 import { KeyEnds } from "../KeyEnds.ts"
+import { monotonicMillis } from "../MonotonicTime.ts"
 import { ChangeFeed } from "./ChangeFeed.ts"
 import { Cursors } from "./Cursors.ts"
 import { Events, seenBy } from "./Events.ts"
@@ -31,7 +32,7 @@ export interface BatchLimits {
 
 /** A reader of the log, from a position on. */
 export interface Reader {
-  /** The next events: those that there are, or the first ones that come before a time in epoch milliseconds, or none. */
+  /** The next events: those that there are, or the first ones that come before a time of `monotonicMillis`, or none. */
   readonly next: (until: number, limits: BatchLimits) => Effect.Effect<ReadonlyArray<SeenEvent>>
   /** The cursor up to which events were returned or skipped. */
   readonly cursor: () => string
@@ -143,7 +144,7 @@ export class Following extends Context.Service<
                 kept === undefined ? yield* readLog(limits) : { taken: take(kept, limits), more: kept.length > 0 }
               isBehind = kept !== undefined || read.more
               if (read.taken.length > 0) return read.taken
-              const left = until - (yield* Clock.currentTimeMillis)
+              const left = until - (yield* monotonicMillis)
               if (left <= 0) break
               if (!read.more) yield* follower.wait(position, left)
             }

@@ -5,11 +5,12 @@ import type { Event } from "../../../src/domain/changes/Event.ts"
 import { ApiKeyId } from "../../../src/domain/keys/ApiKey.ts"
 import { encodedOf } from "../../../src/domain/schema/Encoded.ts"
 import { EventLog } from "../../../src/repositories/changes/EventLog.ts"
-import { ChangeFeed } from "../../../src/services/changes/ChangeFeed.ts"
+import { ChangeFeed, type Follower } from "../../../src/services/changes/ChangeFeed.ts"
 import { Cursors } from "../../../src/services/changes/Cursors.ts"
 import { Events } from "../../../src/services/changes/Events.ts"
 import { Following } from "../../../src/services/changes/Following.ts"
 import { KeyEnds } from "../../../src/services/KeyEnds.ts"
+import { monotonicMillis } from "../../../src/services/MonotonicTime.ts"
 import { storedEvent } from "../../support/changes/StoredEvents.ts"
 
 const key = {
@@ -19,7 +20,7 @@ const key = {
 }
 
 /** A log of ten events, of which memory has none but those behind a position. */
-const following = (memory: { start: number }) => {
+const following = (memory: { start: number }, wait: Follower["wait"]) => {
   const log = Array.from({ length: 10 }, (_, index) => storedEvent({ position: index + 1 }))
   const behind = (position: number) => log.filter((event) => event.position > position)
   return Following.layer.pipe(
@@ -34,7 +35,7 @@ const following = (memory: { start: number }) => {
       Layer.mock(ChangeFeed, {
         follow: Effect.succeed({
           after: (position: number) => (position < memory.start ? undefined : behind(position)),
-          wait: () => Effect.void,
+          wait,
           wake: () => {}
         })
       }),
@@ -46,10 +47,10 @@ const following = (memory: { start: number }) => {
 }
 
 /** A reader from the beginning of the log, and the memory that it reads. */
-const reading = (start: number) => {
+const reading = (start: number, wait: Follower["wait"] = () => Effect.void) => {
   const memory = { start }
   const reader = Effect.flatMap(Following, ({ follow }) => follow({ key, position: 0, selection: {}, onEnd: () => {} }))
-  return Effect.map(Effect.provide(reader, following(memory)), (reader) => ({ memory, reader }))
+  return Effect.map(Effect.provide(reader, following(memory, wait)), (reader) => ({ memory, reader }))
 }
 
 describe("a reader that follows the log", () => {
@@ -74,6 +75,23 @@ describe("a reader that follows the log", () => {
       yield* reader.next(0, { events: 4, bytes: 1024 })
       memory.start = 8
       assert.isTrue(reader.hasMore())
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("waits for no longer than it is asked to although the clock is set back", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(1_800_000_000_000)
+      const waits: Array<number> = []
+      const wait = (_: number, millis: number) =>
+        Effect.suspend(() => {
+          waits.push(millis)
+          return Effect.andThen(TestClock.adjust("400 millis"), TestClock.setTime(1_700_000_000_000))
+        })
+      const { reader } = yield* reading(0, wait)
+      yield* reader.next(0, { events: 10, bytes: 1024 })
+      const until = (yield* monotonicMillis) + 1000
+      assert.deepStrictEqual(yield* reader.next(until, { events: 10, bytes: 1024 }), [])
+      assert.deepStrictEqual(waits, [1000, 600, 200])
     }).pipe(Effect.scoped)
   )
 })
