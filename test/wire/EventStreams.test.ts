@@ -343,6 +343,17 @@ layer(listening().pipe(Layer.provide([quick, setBack])), live)("a clock that is 
       assert.deepStrictEqual([status, body.data], [200, []])
     })
   )
+
+  it.effect("makes no duration in the metrics negative", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      yield* send("GET", "/v1/events?wait=1&types=post.deleted")
+      const { text } = yield* send("GET", "/metrics", { key: null })
+      const sums = [...text.matchAll(/^http_request_duration_seconds_sum\{.*\} (\S+)$/gm)]
+      assert.isNotEmpty(sums)
+      for (const [line, sum] of sums) assert.isAtLeast(Number(sum), 0, line)
+    })
+  )
 })
 
 layer(listening({ MAX_STREAMS: "4", KEY_SHARE: "0.5" }), live)("the limits of streams", (it) => {

@@ -48,7 +48,7 @@ export class Streams extends Context.Service<
             return yield* Effect.die(shares.exceeds(share, "streams") ? tooMany : tooManyInProcess)
           place.leave()
           place.leaveShare()
-          place.lastsSince = yield* Clock.currentTimeNanos
+          place.lastsSince = yield* Clock.monotonicTimeNanos
           const response = nodeResponseOf(yield* HttpServerRequest.HttpServerRequest)
           const expectEnd = () => void setTimeout(() => response?.writableFinished || response?.destroy(), endMillis)
           const onDrain = () => {

@@ -105,10 +105,10 @@ export const layer = HttpRouter.middleware(
         const context = fiber.context
         const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
         const clock = fiber.getRef(Clock.Clock)
-        const began = clock.currentTimeNanosUnsafe()
+        const began = clock.monotonicTimeNanosUnsafe()
         const requestId = requestIdOf(request.headers["x-request-id"])
         let route = "none"
-        const finish = (response: HttpServerResponse.HttpServerResponse, ended = clock.currentTimeNanosUnsafe()) => {
+        const finish = (response: HttpServerResponse.HttpServerResponse, ended = clock.monotonicTimeNanosUnsafe()) => {
           const seconds = Number(ended - began) / 1e9
           record(context, { method: request.method, route, status: response.status, seconds })
           const headers = headersOf(response, requestId)
