@@ -16,13 +16,13 @@ const limits = { body: 1000, answer: 1500 }
 const pause = 50
 
 /** A part that arrives at half a kilobyte per 50 milliseconds, for longer than the timeout of other requests. */
-const slowPart = Effect.gen(function* () {
+const slowPart = Effect.fnUntraced(function* (origin: string) {
   const { port } = yield* Wire
   const pieces = Array.from({ length: (limits.answer + 500) / pause }, () => randomBytes(512))
   // On a busy machine an answer may take longer than the limit.
   const session = yield* eventually("the upload begins", begin(pieces.length * 512), (begun) => begun !== undefined)
   const answer = yield* Effect.promise(async () => {
-    const path = pathOf(session.parts[0]!.url)
+    const path = origin + pathOf(session.parts[0]!.url)
     const outgoing = request({ host: "127.0.0.1", port, method: "PUT", path, agent: false })
     for (const piece of pieces) {
       outgoing.write(piece)
@@ -98,7 +98,7 @@ const limited = (limits: Partial<typeof TimeLimits.Service>) =>
 layer(limited(limits), { excludeTestServices: true })("body timeouts", (it) => {
   it.effect("a slow part is accepted, a stalled JSON body times out, and other requests are served concurrently", () =>
     Effect.gen(function* () {
-      const part = yield* Effect.forkChild(slowPart)
+      const part = yield* Effect.forkChild(slowPart(""))
       const stall = yield* Effect.forkChild(stalled)
       let answered = 0
       while (part.pollUnsafe() === undefined) {
@@ -114,6 +114,13 @@ layer(limited(limits), { excludeTestServices: true })("body timeouts", (it) => {
       assert.isAtLeast(milliseconds, limits.body - 100)
       // Several other requests succeed before the slow part ends.
       assert.isAtLeast(answered, 5)
+    })
+  )
+
+  it.effect("a slow part is accepted at a whole URL, as a proxy may send it", () =>
+    Effect.gen(function* () {
+      const { answer, expected } = yield* slowPart("http://waypost.test")
+      assert.deepStrictEqual(answer, expected)
     })
   )
 

@@ -27,6 +27,9 @@ const lateRequests = new WeakSet<object>()
 /** Whether the body of a request did not arrive in time. Its 408 is sent already. */
 export const isLate = (request: object): boolean => lateRequests.has(request)
 
+/** The path and query of the target of a request, which is a whole URL behind some proxies. */
+const pathOf = (target: string) => target.replace(/^https?:\/\/[^/?]*/i, "")
+
 /** Limits the time of bodies. The limit of Node is one for all requests, and too short for the part of an upload. */
 const limitBody =
   ({ bodyMillis, limitsOf }: Options) =>
@@ -34,7 +37,7 @@ const limitBody =
     const { headers, method = "", socket, url = "" } = request
     const hasBody = headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
     if (!hasBody) return
-    if (limitsOf(method, url).hasSlowBody) {
+    if (limitsOf(method, pathOf(url)).hasSlowBody) {
       // The rest of a rejected body is not read; a client that keeps sending it must not hold the connection for ever.
       response.once("finish", () => {
         if (!request.complete) setTimeout(() => request.complete || socket.destroy(), bodyMillis).unref()
