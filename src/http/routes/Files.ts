@@ -82,6 +82,8 @@ const rangeOf = ({ headers, method }: HttpServerRequest.HttpServerRequest, { eTa
   const { "if-range": ifRange, range } = headers
   // RFC 9110, 14.2: only a GET has a range.
   if (method !== "GET" || range === undefined) return undefined
+  // RFC 9110, 14.2: a range of an unknown unit is ignored, also one that would be beyond the end in bytes.
+  if (!range.startsWith("bytes=")) return undefined
   if (ifRange !== undefined && ifRange.trim() !== `"${eTag}"`) return undefined
   const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(range) ?? []
   // RFC 9110, 14.1.1: a range that ends before it begins is invalid and ignored.
@@ -93,7 +95,7 @@ const rangeOf = ({ headers, method }: HttpServerRequest.HttpServerRequest, { eTa
   )
   if (ranges === -1) return "beyond" as const
   // Several ranges would need a multipart response; the whole file is always a valid answer.
-  return ranges === -2 || ranges.type !== "bytes" || ranges.length !== 1 ? undefined : ranges[0]
+  return ranges === -2 || ranges.length !== 1 ? undefined : ranges[0]
 }
 
 const respond = (request: HttpServerRequest.HttpServerRequest, download: Download, seconds: number) => {

@@ -69,7 +69,14 @@ layer(TestServer.layer().pipe(Layer.provide(Layer.succeed(References.MinimumLogL
           assert.strictEqual(beyond.headers.get("content-range"), "bytes */1000")
           assert.strictEqual(JSON.parse(beyond.text)._tag, "RangeNotSatisfiableError")
         }
-        for (const range of ["bytes=0-1,5-6", "bytes=0-1,-5000", "lines=1-2", "bytes=9-1", "nonsense"]) {
+        for (const range of [
+          "bytes=0-1,5-6",
+          "bytes=0-1,-5000",
+          "lines=1-2",
+          "lines=5000-6000",
+          "bytes=9-1",
+          "nonsense"
+        ]) {
           const whole = yield* download(url, { range })
           assert.deepStrictEqual([whole.status, whole.bytes.length], [200, 1000], range)
         }
