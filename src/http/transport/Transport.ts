@@ -32,6 +32,9 @@ const tooLong = (url: string): UriTooLongError | undefined => {
   return undefined
 }
 
+/** The router skips the first character, whatever it is. `*` is the whole service, for OPTIONS alone. */
+const isPath = (method: string, url: string) => url.startsWith("/") || (method === "OPTIONS" && url === "*")
+
 /** The router would parse a semicolon as the start of the query. */
 const hasSemicolon = (url: string) => {
   const semicolon = url.indexOf(";")
@@ -82,10 +85,10 @@ export const layer = HttpRouter.middleware(
       ...(isDraining() ? { connection: "close" } : {})
     })
 
-    const invalid = ({ headers, source, url }: HttpServerRequest.HttpServerRequest) =>
+    const invalid = ({ headers, method, source, url }: HttpServerRequest.HttpServerRequest) =>
       tooLong(url) ??
       (hasOneHost(headers["host"], source) ? undefined : noHost) ??
-      (hasSemicolon(url) ? noRoute : undefined)
+      (hasSemicolon(url) || !isPath(method, url) ? noRoute : undefined)
 
     /** The route that the router found, as a label of metrics; routes that are not in the contract share one. */
     const labelOf = (context: Context.Context<never>) => {
