@@ -14,7 +14,7 @@ import { nodeResponseOf } from "../streams/Streams.ts"
 import * as Cors from "../transport/Cors.ts"
 import { noRoute, overloaded } from "../transport/Failures.ts"
 import { CurrentPlace, InFlight } from "../transport/InFlight.ts"
-import { matches } from "../transport/Envelope.ts"
+import { lists, matches } from "../transport/Envelope.ts"
 import type { Route } from "../transport/RouteTable.ts"
 import { minUnreadBytes } from "../transport/limits/Shares.ts"
 import * as ClientPlaces from "./ClientPlaces.ts"
@@ -76,6 +76,8 @@ const headersOf = (download: Download, seconds: number) => ({
   "content-security-policy": sandbox,
   ...(download.isThumbnail ? { vary: "Accept" } : {})
 })
+
+const takesWebp = lists("image/webp")
 
 /** The requested range, unless `If-Range` names other bytes. */
 const rangeOf = ({ headers, method }: HttpServerRequest.HttpServerRequest, { eTag, size }: Download) => {
@@ -200,7 +202,7 @@ export const layer = Layer.effectDiscard(
       const { params } = yield* HttpRouter.RouteContext
       const address = addressOf(params, request.url)
       if (Option.isNone(address)) return yield* Effect.die(noRoute)
-      const acceptsWebp = request.headers["accept"]?.includes("image/webp") === true
+      const acceptsWebp = takesWebp(request.headers["accept"])
       const download = yield* downloads.open(address.value, acceptsWebp, waitOf(request))
       const left = Number(address.value.expires) - Math.ceil((yield* Clock.currentTimeMillis) / 1000)
       return yield* count(request, yield* respond(request, download, Math.max(0, left)))

@@ -3,12 +3,11 @@ import { HttpBody, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
 import { entityTag } from "../../sql/EntityTag.ts"
-import { matches } from "../transport/Envelope.ts"
+import { lists, matches } from "../transport/Envelope.ts"
 
 type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest>
 
-/** Whether the client accepts gzip; `q=0` rejects it. */
-const takesGzip = (accepted = "") => /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(accepted)
+const takesGzip = lists("gzip")
 
 const answerOf = Effect.fnUntraced(function* (
   page: HttpServerResponse.HttpServerResponse,

@@ -30,6 +30,12 @@ export const matches = (header: string, etag: string) => {
   return header.trim() === "*" || header.split(",").some((tag) => opaque(tag) === opaque(etag))
 }
 
+/** Whether `Accept` or `Accept-Encoding` lists a value; `q=0` rejects it. */
+export const lists = (value: string) => {
+  const listed = new RegExp(`\\b${value}\\b(?!\\s*;\\s*q=0(?:\\.0*)?\\s*(?:,|$))`, "i")
+  return (header = "") => listed.test(header)
+}
+
 /** One record. The tag of a part of it, or of more than it, is weak: it is no precondition of a write. */
 export const one = <A, E, R>(
   record: Effect.Effect<Encoded<A>, E, R>,

@@ -51,7 +51,9 @@ layer(services, { excludeTestServices: true })("Thumbnails", (it) => {
         for (const [headers, format] of [
           [webp, "webp"],
           [{}, "jpeg"],
-          [{ accept: "image/png,*/*" }, "jpeg"]
+          [{ accept: "image/png,*/*" }, "jpeg"],
+          [{ accept: "image/webp;q=0.1,image/png" }, "webp"],
+          [{ accept: "image/webp;q=0, image/png" }, "jpeg"]
         ] as const) {
           const answer = yield* downloadFinal(url, headers)
           const { height, width, ...found } = yield* sizeOf(answer.bytes)
