@@ -3,7 +3,7 @@ import { Duration, Effect, Fiber, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
-import { type IncomingMessage, request } from "node:http"
+import { type IncomingMessage, type OutgoingHttpHeaders, request } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
 import { withMinRate } from "../../src/http/streams/MinRate.ts"
 import { TimeLimits } from "../../src/http/transport/Timeout.ts"
@@ -76,11 +76,11 @@ const fileHeaders = (key: string, isRepeatable: boolean) => ({
 })
 
 /** The response to a plan file that sends a byte, and then more of them every 50 milliseconds or nothing. */
-const slowFile = (isRepeatable: boolean, trickles: boolean) =>
+const slowFile = (isRepeatable: boolean, trickles: boolean, query = "", sent: OutgoingHttpHeaders = {}) =>
   Effect.flatMap(Wire, ({ fullKey, port }) =>
     Effect.promise(async () => {
-      const headers = fileHeaders(fullKey, isRepeatable)
-      const path = "/v1/plans?resource=locations"
+      const headers = { ...fileHeaders(fullKey, isRepeatable), ...sent }
+      const path = `/v1/plans?resource=locations${query}`
       const outgoing = request({ host: "127.0.0.1", port, method: "POST", path, headers, agent: false })
       outgoing.write(" ")
       const trickle = trickles ? setInterval(() => outgoing.write(" "), pause) : undefined
@@ -122,6 +122,25 @@ layer(limited(limits), { excludeTestServices: true })("body timeouts", (it) => {
       const { answer, expected } = yield* slowPart("http://waypost.test")
       assert.deepStrictEqual(answer, expected)
     })
+  )
+
+  it.effect.each([false, true])(
+    "a plan file is not awaited if its query, key, type or length is rejected, with an Idempotency-Key: %s",
+    (isRepeatable) =>
+      Effect.gen(function* () {
+        const { key } = yield* Wire
+        const authorization = yield* key(["read:locations", "create:locations"])
+        for (const [query, headers, status, tag] of [
+          ["&maxDeletes=101", {}, 400, "InvalidRequestError"],
+          ["&filter=nonsense", {}, 400, "InvalidFilterError"],
+          ["", { authorization }, 403, "MissingPermissionsError"],
+          ["", { "content-type": "text/plain" }, 415, "UnsupportedMediaTypeError"],
+          ["", { "content-length": 50 * 1024 ** 2 + 1 }, 413, "PayloadTooLargeError"]
+        ] as const) {
+          const answer = yield* slowFile(isRepeatable, false, query, headers)
+          assert.deepStrictEqual(answer.slice(0, 2), [status, tag])
+        }
+      })
   )
 
   it.effect.each([false, true])(

@@ -71,11 +71,9 @@ export const layer = HandlerGroup.group(
       const ignored = yield* decoded(IgnoredPaths.parse(definition.create, ignore))
       yield* demand(...permissionsOf(name, mode))
       const mediaType = (request.headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase()
-      const file = yield* Effect.fromOption(
-        PlanFile.read(mediaType, yield* slowBody.read(request), definition),
-        () => PlanFile.unsupported
-      )
+      const format = yield* Effect.fromOption(PlanFile.formatOf(mediaType), () => PlanFile.unsupported)
       if (Number(request.headers["content-length"] ?? 0) > limits.fileBytes) return yield* PlanFile.tooLarge
+      const file = PlanFile.read(format, yield* slowBody.read(request), definition)
       const key = yield* CurrentApiKey
       const creation = plans.create(
         yield* planned,

@@ -1,4 +1,4 @@
-import { Context, Effect, Stream } from "effect"
+import { Context, Effect, type Option, Stream } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { RouteLimits } from "../../api/Limits.ts"
@@ -48,10 +48,23 @@ const makeBlocks = () => {
   }
 }
 
-/** The body, if it was collected ahead of the handler. */
-const Collected = Context.Reference<ReadonlyArray<Uint8Array> | undefined>("waypost/http/streams/SlowBody/Collected", {
-  defaultValue: () => undefined
-})
+/** Ends a handler where it reads the body. */
+const needed = Symbol("needed")
+
+/** The body, if it was collected ahead of the handler, or that the handler ends where it reads it. */
+const Collected = Context.Reference<ReadonlyArray<Uint8Array> | typeof needed | undefined>(
+  "waypost/http/streams/SlowBody/Collected",
+  { defaultValue: () => undefined }
+)
+
+/** The answer to a request that does not need its body, such as one that is rejected for its query. */
+export const answerWithout = <A, E, R>(respond: Effect.Effect<A, E, R>) =>
+  Effect.provideService(respond, Collected, needed).pipe(
+    Effect.asSome,
+    Effect.catchDefect((defect): Effect.Effect<Option.Option<A>> =>
+      defect === needed ? Effect.succeedNone : Effect.die(defect)
+    )
+  )
 
 /** Gives the place of a bulk request up while its next bytes arrive, so that a slow client does not hold it. */
 const leavingWhileArriving =
@@ -89,9 +102,11 @@ export const make = Effect.map(TimeLimits, ({ body: idle, bodyRate: averagedOver
     /** The bytes of the body as they arrive, or as they were collected. */
     read: (request: HttpServerRequest.HttpServerRequest) =>
       Effect.flatMap(Collected, (chunks) =>
-        chunks === undefined
-          ? Effect.zipWith(arriving(request), CurrentPlace, (bytes, { bulk }) => leavingWhileArriving(bulk)(bytes))
-          : Effect.succeed(Stream.fromArray(chunks))
+        chunks === needed
+          ? Effect.die(needed)
+          : chunks === undefined
+            ? Effect.zipWith(arriving(request), CurrentPlace, (bytes, { bulk }) => leavingWhileArriving(bulk)(bytes))
+            : Effect.succeed(Stream.fromArray(chunks))
       ),
     /** The whole body. */
     collect: Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {

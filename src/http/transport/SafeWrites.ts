@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Result, type Types } from "effect"
+import { Context, Effect, Layer, Option, Result, type Types } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { createHash } from "node:crypto"
@@ -90,7 +90,12 @@ export const layer = Layer.effect(
             if (key === undefined) return respond
             if (!offers(endpoint, "Idempotency-Key")) return cannotRepeat
             if (!isIdempotencyKey(key)) return malformed
-            return Effect.flatMap(bodyOf(request, endpoint), (body) => once(respond, key, body))
+            const repeatable = Effect.flatMap(bodyOf(request, endpoint), (body) => once(respond, key, body))
+            if (!SlowBody.isSlow(endpoint)) return repeatable
+            return Effect.flatMap(
+              SlowBody.answerWithout(respond),
+              Option.match({ onNone: () => repeatable, onSome: Effect.succeed })
+            )
           })
     )
   })

@@ -197,19 +197,21 @@ const cellsOf = (
 
 const formats = { "application/x-ndjson": ndjson, "application/json": json, "text/csv": csv } as const
 
-const isFormat = (mediaType: string): mediaType is keyof typeof formats => Object.hasOwn(formats, mediaType)
+type Format = keyof typeof formats
 
-/** The rows of a file in a format, and the bytes of it that were read; none for a format that is not known. */
-export const read = (mediaType: string, bytes: Bytes, resource: Parameters<typeof Rows.columnsSent>[0]) => {
-  if (!isFormat(mediaType)) return Option.none()
+/** The format of a media type; none for one that is not known. */
+export const formatOf = Option.liftPredicate((type: string): type is Format => Object.hasOwn(formats, type))
+
+/** The rows of a file in a format, and the bytes of it that were read. */
+export const read = (format: Format, bytes: Bytes, resource: Parameters<typeof Rows.columnsSent>[0]) => {
   let length = 0
   let rows = 0
   const text = utf8(limited(bytes, (more) => (length += more)))
-  const parsed = formats[mediaType](text, Rows.columnsSent(resource))
+  const parsed = formats[format](text, Rows.columnsSent(resource))
   const counted: Rows = Stream.mapEffect(parsed, (row) =>
     ++rows > limits.rows ? Effect.fail(tooManyRows) : Effect.succeed(row)
   )
-  return Option.some({ rows: counted, bytes: () => length })
+  return { rows: counted, bytes: () => length }
 }
 
 export const unsupported = new UnsupportedMediaTypeError({
