@@ -46,7 +46,7 @@ const manifest = {
 
 const promise = join(target, "lib/client/promise")
 
-/** Joins the promise client and what it uses of effect into one file, beside its types. */
+/** Joins the promise client and what it uses of effect into one file, in the folder of its types. */
 const joinPromiseClient = async () => {
   const file = join(promise, "PromiseClient.js")
   const { output } = await bundle({ input: file, platform: "neutral", write: false, logLevel: "warn" })

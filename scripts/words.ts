@@ -6,7 +6,9 @@ const banned: ReadonlyArray<readonly [word: string, instead: string]> = [
   ["told|tells?|telling", "return, report, log, show, visible"],
   ["mend(?:s|ed|ing)?", "fix, recover"],
   ["whoever|somebody|nobody", "the client, another transaction, no request"],
-  ["refusals?", "error, rejection"]
+  ["refusals?", "error, rejection"],
+  ["meanwhile", "concurrently, while …"],
+  ["beside", "in addition to, with"]
 ]
 
 /** Text that is not prose of this project, and the reason. */

@@ -8,7 +8,7 @@ const processes = async (sql: Sql) => {
   return new Map(rows.map(({ pid }) => [pid, cpuOf(pid)]))
 }
 
-/** Starts to measure the CPU time of PostgreSQL, without that of processes that end meanwhile, as those of autovacuum do. */
+/** Starts to measure the CPU time of PostgreSQL, without that of processes that end in that time, as those of autovacuum do. */
 export const databaseCpu = async (sql: Sql): Promise<() => Promise<number>> => {
   const before = await processes(sql)
   return async () => (await processes(sql)).entries().reduce((sum, [pid, cpu]) => sum + cpu - (before.get(pid) ?? 0), 0)

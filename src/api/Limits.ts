@@ -30,7 +30,7 @@ export interface Limits {
   readonly inFlight: "requests" | "parts" | "exempt"
   /** The maximum size of the body, in bytes. */
   readonly maxBodyBytes: number | undefined
-  /** The share of its key in which a request counts, beside that of requests; a place of the process goes with it. */
+  /** The share of its key in which a request counts, in addition to that of requests; a place of the process goes with it. */
   readonly share: "bulk" | undefined
 }
 

@@ -22,7 +22,7 @@ import * as Services from "./layers/Services.ts"
 /** The routes of the contract and all others, with their limits. */
 export const routeTable = RouteTable.layer(Api, [...Pages.routes, FilesHttp.route, UploadPartsHttp.route])
 
-/** Every route of the service and the jobs beside them; requires settings, a database, a public address and a platform. */
+/** Every route of the service and its jobs; requires settings, a database, a public address and a platform. */
 export const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api),
   Pages.layer,

@@ -1,4 +1,4 @@
-/* oxlint-disable typescript/consistent-type-imports -- a module without a file cannot import from a path beside it */
+/* oxlint-disable typescript/consistent-type-imports -- a module without a file cannot import from a relative path */
 
 /** What `scripts/build/console.ts` reads from the definition of the API. */
 declare module "virtual:definition" {

@@ -8,7 +8,7 @@ const batch = 5000
 
 /**
  * Makes the effect that gives positions in the log to the changes that were committed. Any number of processes may run it concurrently:
- * one seals, the others do nothing meanwhile. It remembers how many changes a statement seals in its time.
+ * one seals, the others do nothing. It remembers how many changes a statement seals in its time.
  */
 export const make = Effect.gen(function* () {
   const { pooled } = yield* Sql

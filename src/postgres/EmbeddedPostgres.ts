@@ -46,7 +46,7 @@ const attachOrLaunch = Effect.fnUntraced(function* (
 ) {
   const path = yield* Path.Path
   const running = yield* Postmaster.settled(data.directory)
-  // A command run beside the service uses the server of the service. When the service stops, the command loses its
+  // A command run concurrently with the service uses the server of the service. When the service stops, the command loses its
   // database in the middle of whatever it does; keeping the server for it would mean that no stop could be relied on.
   if (Option.isSome(running)) return server(running.value, true)
   const binaries = yield* NativeBinaries.prepare(

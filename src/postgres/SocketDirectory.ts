@@ -40,7 +40,7 @@ const isOurs = Effect.fnUntraced(function* (directory: string, account: Option.O
   return type === "Directory" && (mode & 0o777) === 0o700 && owners.includes(Option.getOrUndefined(uid))
 })
 
-/** Creates a removed directory again under its name; rejects one that another user created meanwhile. */
+/** Creates a removed directory again under its name; rejects one that another user created concurrently. */
 export const again = Effect.fnUntraced(function* (directory: string, account: Option.Option<Subprocess.Account>) {
   const fs = yield* FileSystem.FileSystem
   yield* fs.makeDirectory(directory, { mode: 0o700 }).pipe(

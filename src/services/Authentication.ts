@@ -133,7 +133,7 @@ export const make = Effect.fnUntraced(function* (repository: Repository["Service
     noteUse(uuid, yield* monotonicMillis)
     const caller = yield* used(calling, uuid)
     drop(id)
-    // What was forgotten meanwhile was read before.
+    // What was forgotten during the lookup was read before.
     if (verified.size < maxVerified && forgotten === before) {
       headers.set(id, header)
       verified.set(header, { id, key: caller.value, until: Math.min(until, caller.until) })

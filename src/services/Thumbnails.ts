@@ -68,7 +68,7 @@ export class Thumbnails extends Context.Service<
       const { STORAGE } = yield* Settings
       const patience = yield* ThumbnailPatience
       const scope = yield* Effect.scope
-      // The renderer takes one file at a time; with a remote store, one more is copied meanwhile.
+      // The renderer takes one file at a time; with a remote store, one more is copied concurrently.
       const turns = ThumbnailTurns.make(STORAGE === "s3" ? 2 : 1, renderer.prepareNext)
       const failedFiles = FailedFiles.make()
       /** The renders that a request has waited for. */

@@ -43,7 +43,7 @@ const checkServer = Effect.gen(function* () {
   if (reason !== undefined) return yield* new SettingsError({ message: `DATABASE_URL: ${reason}` })
 })
 
-/** How long a migration waits for a table. Meanwhile the requests that use it wait, and those that use tables it has locked before. */
+/** How long a migration waits for a table. The requests that use it wait as long, and those that use tables it has locked before. */
 const patience = "300ms"
 
 /** Applies the pending migrations up to a number in one transaction, and returns the applied ones. */
@@ -64,7 +64,7 @@ const impatient = ([id, name, load]: Migrator.ResolvedMigration): Migrator.Resol
   )
 ]
 
-/** The same, beside nodes that serve: it gives back what it has locked and tries again when it does not get a table. */
+/** The same, while nodes serve: it gives back what it has locked and tries again when it does not get a table. */
 const migratePatiently = (id: number) =>
   migrateOnce(id, impatient).pipe(
     Effect.retry({

@@ -86,7 +86,7 @@ export const areReplaced = Effect.fnUntraced(
   orOn("ENOENT", () => Effect.succeed(false))
 )
 
-/** The size of a part file, which may become a part meanwhile; 0 if it is removed meanwhile. */
+/** The size of a part file, which may become a part concurrently; 0 if it is removed. */
 const sizeOf = (path: string): Effect.Effect<number, StorageUnavailableError> =>
   attempt(() => stat(path)).pipe(
     Effect.map(({ size }) => size),

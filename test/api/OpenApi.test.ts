@@ -85,7 +85,7 @@ describe("OpenAPI document", () => {
     for (const { name, operation } of operations) {
       const { default: any, ...listed } = operation.responses
       assert.deepStrictEqual(any, responses["TransportError"], name)
-      // Where an operation has 409 for other errors, that of a repeated request is beside them. The outcomes of a bulk
+      // Where an operation has 409 for other errors, that of a repeated request is among them. The outcomes of a bulk
       // request name the errors of its operations.
       const { 200: success, 409: conflict, ...failures } = listed
       const others = name.endsWith("/bulk") ? failures : { ...failures, success }

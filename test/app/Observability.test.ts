@@ -62,7 +62,7 @@ const servingProcesses = (lines: string) =>
     }))
     .filter(({ names }) => names.includes("waypost_unsealed_change_age_seconds"))
 
-/** What a service exports from its start to its stop, and what the test does with it meanwhile. */
+/** What a service exports from its start to its stop, and what the test does with it. */
 const exported = async <A>(
   settings: Readonly<Record<string, string>>,
   use: (service: Service.Service) => Promise<A>

@@ -138,7 +138,7 @@ describe("the console in a browser", () => {
     await leave()
   })
 
-  it("a form warns when another client changed the record meanwhile, and keeps what was typed", async () => {
+  it("a form warns when another client changed the record, and keeps what was typed", async () => {
     const { leave, page } = await visit(`/locations/${bakery}/edit`)
     const name = page.locator("#root_name")
     await name.fill("Bakkerij De Vries & Zn")

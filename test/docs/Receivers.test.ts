@@ -45,7 +45,7 @@ const start = async () => {
 }
 
 describe("The receiver for Node.js in the guide to webhooks", () => {
-  it("accepts a request with a right signature, also beside another one, and no other request", async () => {
+  it("accepts a request with a right signature, also with another one, and no other request", async () => {
     const { post } = await start()
     const now = new Date()
     const old = new Date(Date.now() - 400_000)

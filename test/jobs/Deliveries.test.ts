@@ -68,7 +68,7 @@ describe("the job of deliveries", () => {
     })
   )
 
-  it.live("records when an attempt began and how long it took, also when the clock is corrected meanwhile", () =>
+  it.live("records when an attempt began and how long it took, also when the clock is corrected during it", () =>
     Effect.gen(function* () {
       const finished = yield* Queue.unbounded<Outcome>()
       let correction = 0

@@ -220,7 +220,7 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: 
       )
       yield* insert(600, "draft", "null")
       assert.deepStrictEqual(yield* titles, ["English"])
-      // A post that a client changes meanwhile is waited for.
+      // A post that a client changes concurrently is waited for.
       const { pooled } = yield* Sql
       const locked = yield* Deferred.make<void>()
       const writing = Effect.gen(function* () {

@@ -162,7 +162,7 @@ layer(unprepared, { excludeTestServices: true })("pruning of events that take lo
   )
 })
 
-layer(unprepared, { excludeTestServices: true })("pruning beside sealing", (it) => {
+layer(unprepared, { excludeTestServices: true })("pruning concurrent with sealing", (it) => {
   it.effect("the log can be sealed after each statement that prunes", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql

@@ -80,7 +80,7 @@ layer(rendererLayer(), { excludeTestServices: true })("rendering of drawings (SV
       const picture = yield* Effect.promise(() =>
         quarters().extract({ left: 0, top: 0, width: 400, height: 300 }).png().toBuffer()
       )
-      const beside = {
+      const others = {
         "red.png": picture,
         "red.svg": svg(`<g id="all">${red}</g>`),
         "red.txt": Buffer.from(red),
@@ -88,10 +88,10 @@ layer(rendererLayer(), { excludeTestServices: true })("rendering of drawings (SV
         "red.dtd": Buffer.from(`<!ENTITY all '${red}'>`)
       }
       const renderer = yield* Renderer
-      const place = yield* file(Buffer.alloc(0), beside)
+      const place = yield* file(Buffer.alloc(0), others)
       for (const [title, drawing] of Object.entries(references(dirname(place), port))) {
         // The referenced files are in the folder of the drawing, so a loaded one would be visible.
-        const path = yield* file(drawing, beside)
+        const path = yield* file(drawing, others)
         const source = { path, mimeType: "image/svg+xml" }
         const images = yield* renderer.render(source, preview).pipe(
           Effect.map(({ images }) => images),

@@ -3,7 +3,7 @@ import type { Sql } from "postgres"
 import { assert, describe, it } from "vitest"
 import { flood } from "../support/proofs/BodyFlood.ts"
 import { report } from "../support/proofs/Figures.ts"
-import { assertUnharmed, besideAttack, figures, keyWith } from "../support/proofs/Neighbours.ts"
+import { assertUnharmed, duringAttack, figures, keyWith } from "../support/proofs/Neighbours.ts"
 import * as Running from "../support/proofs/Running.ts"
 import { converse, head } from "../support/proofs/Sockets.ts"
 import { counted, tally } from "../support/Tally.ts"
@@ -98,7 +98,7 @@ describe("many records of one key", () => {
       const key = await keyWith(running, ...permissions)
       const url = `${running.url}${path}`
       const attack = () => flood({ url, key, type, connections, seconds, removeWith: running.key }, sent)
-      const { alone, during, peak, result } = await besideAttack(running, attack)
+      const { alone, during, peak, result } = await duringAttack(running, attack)
       await report(ctx, { ...figures(alone, during), attacker: counted(result), "RSS MB": peak })
       assertUnharmed(during, limits)
       assert.isAtMost(peak, 1000)
@@ -157,7 +157,7 @@ describe("many records of one key", () => {
         ending.abort()
         await working
       }
-      const { alone, during, peak } = await besideAttack(running, attack)
+      const { alone, during, peak } = await duringAttack(running, attack)
       await report(ctx, { ...figures(alone, during), "bulk requests and plans": tally(statuses), "RSS MB": peak })
       assert.deepStrictEqual([...new Set(statuses)], [200, 201])
       assertUnharmed(during, limits)

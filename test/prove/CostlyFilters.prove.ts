@@ -2,7 +2,7 @@ import { assert, describe, it } from "vitest"
 import { costlyFilter } from "../support/proofs/CostlyFilter.ts"
 import { report } from "../support/proofs/Figures.ts"
 import { floodElsewhere } from "../support/proofs/Floods.ts"
-import { assertUnharmed, besideAttack, figures, keyWith } from "../support/proofs/Neighbours.ts"
+import { assertUnharmed, duringAttack, figures, keyWith } from "../support/proofs/Neighbours.ts"
 import * as Running from "../support/proofs/Running.ts"
 
 const rows = 100_000
@@ -14,7 +14,7 @@ describe("costly filters of one key", () => {
       await Running.locations(running.sql, rows)
       const key = await keyWith(running, "read:locations")
       const path = `/v1/locations?limit=1&filter=${costlyFilter}`
-      const { alone, during, result } = await besideAttack(running, () =>
+      const { alone, during, result } = await duringAttack(running, () =>
         floodElsewhere(running.url, connections, 15, { path, key })
       )
       await report(ctx, {

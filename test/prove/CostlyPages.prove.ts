@@ -2,7 +2,7 @@ import type { Sql } from "postgres"
 import { assert, describe, it, type TestContext } from "vitest"
 import { report } from "../support/proofs/Figures.ts"
 import { floodElsewhere } from "../support/proofs/Floods.ts"
-import { assertUnharmed, besideAttack, figures, keyWith } from "../support/proofs/Neighbours.ts"
+import { assertUnharmed, duringAttack, figures, keyWith } from "../support/proofs/Neighbours.ts"
 import * as Running from "../support/proofs/Running.ts"
 
 /** The maximum of the contract. */
@@ -27,7 +27,7 @@ const whileRepeated = async (
   }: { readonly connections: number; readonly page: string; readonly permission: string }
 ) => {
   const key = await keyWith(running, permission)
-  const { alone, during, result } = await besideAttack(running, () =>
+  const { alone, during, result } = await duringAttack(running, () =>
     floodElsewhere(running.url, connections, 15, { path: page, key })
   )
   await report(ctx, { ...figures(alone, during), attacker: [...result].join(" ") })

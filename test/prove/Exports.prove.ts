@@ -72,7 +72,7 @@ const exported = async (url: string, folder: string) => {
 }
 
 /** Runs a read while writers write; returns what it read, what stayed until it ended, and its seconds. */
-const besideWriters = async (
+const duringWrites = async (
   { call, sql }: Running.Running,
   seed: number,
   read: () => Promise<ReadonlyArray<string>>
@@ -102,7 +102,7 @@ describe("reading a whole list by cursors", () => {
     const total = { created: 0, changed: 0, deleted: 0, missed: 0, twice: 0 }
     const seconds: Array<number> = []
     for (const [index, read] of reads.entries()) {
-      const { found, seconds: taken, stayed, written } = await besideWriters(running, 100 * index, read)
+      const { found, seconds: taken, stayed, written } = await duringWrites(running, 100 * index, read)
       const seen = new Set(found)
       total.created += written.created
       total.changed += written.changed

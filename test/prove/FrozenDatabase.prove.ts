@@ -89,7 +89,7 @@ describe("a frozen database", () => {
     assert.isAtLeast(pids.length, 6)
     const refused = await freeze(context, "all", pids)
     assert.isAbove(refused, 0)
-    // Those that requests used are closed. Those of lookups of keys and of jobs may not have been used meanwhile.
+    // Those that requests used are closed. Those of lookups of keys and of jobs may not have been used in that time.
     await Database.until("most connections are replaced", async () => (await frozenCount(pids)) <= pids.length / 2)
   })
 

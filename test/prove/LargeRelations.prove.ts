@@ -1,7 +1,7 @@
 import { assert, describe, it } from "vitest"
 import { report } from "../support/proofs/Figures.ts"
 import { flood } from "../support/proofs/Floods.ts"
-import { assertUnharmed, besideAttack, figures, keyWith } from "../support/proofs/Neighbours.ts"
+import { assertUnharmed, duringAttack, figures, keyWith } from "../support/proofs/Neighbours.ts"
 import * as Running from "../support/proofs/Running.ts"
 
 const members = 10_000
@@ -24,7 +24,7 @@ describe("large relation writes of one key", () => {
       const sets = [uuids.slice(0, members), uuids.slice(members)].map((locations) => JSON.stringify({ locations }))
       const key = await keyWith(running, "update:users", "update:locations")
       let turn = 0
-      const { alone, during, result } = await besideAttack(running, () =>
+      const { alone, during, result } = await duringAttack(running, () =>
         flood(url, connections, 15, (connection) => ({
           path: `/v1/users/${users[connection]}/locations`,
           key,

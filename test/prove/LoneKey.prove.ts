@@ -5,7 +5,7 @@ import { locationPath, make, names, type Operation, reading } from "../support/O
 import { costlyFilter } from "../support/proofs/CostlyFilter.ts"
 import { report } from "../support/proofs/Figures.ts"
 import { flood } from "../support/proofs/Floods.ts"
-import { assertUnharmed, besideAttack, figures, keyWith } from "../support/proofs/Neighbours.ts"
+import { assertUnharmed, duringAttack, figures, keyWith } from "../support/proofs/Neighbours.ts"
 import * as Running from "../support/proofs/Running.ts"
 import * as Service from "../support/Service.ts"
 import { cpuOf, memoryOf } from "../support/Services.ts"
@@ -72,7 +72,7 @@ describe("a key that is alone", () => {
         init: { method: "PATCH", body: JSON.stringify({ name: `Update ${number++}` }) }
       }))
     // A share counts as working for a second after its last request, so each request of the neighbour finds the other alone.
-    const { alone, during, result } = await besideAttack(running, attack, { pause: 1500 })
+    const { alone, during, result } = await duringAttack(running, attack, { pause: 1500 })
     await report(ctx, { ...figures(alone, during), updates: result.get(200) ?? 0 })
     assertUnharmed(during, { read: 400, write: 400 })
     assert.isAbove(result.get(200) ?? 0, 1000)

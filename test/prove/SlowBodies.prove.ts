@@ -1,7 +1,7 @@
 import { assert, describe, it } from "vitest"
 import { setTimeout as sleep } from "node:timers/promises"
 import { report } from "../support/proofs/Figures.ts"
-import { assertUnharmed, besideAttack, figures, keyWith } from "../support/proofs/Neighbours.ts"
+import { assertUnharmed, duringAttack, figures, keyWith } from "../support/proofs/Neighbours.ts"
 import * as Running from "../support/proofs/Running.ts"
 import { converse, head } from "../support/proofs/Sockets.ts"
 
@@ -16,7 +16,7 @@ describe("slow bodies of one key", () => {
       const key = await keyWith(running, "create:users")
       const request = head("POST", "/v1/users", key, "Content-Type: application/json", "Content-Length: 1000")
       let open = 0
-      const { alone, during } = await besideAttack(running, () =>
+      const { alone, during } = await duringAttack(running, () =>
         Promise.all(
           Array.from({ length: connections }, () =>
             converse(running.url, async (socket, heard) => {

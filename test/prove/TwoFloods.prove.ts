@@ -2,7 +2,7 @@ import { assert, describe, it } from "vitest"
 import { locationPath } from "../support/Operations.ts"
 import { report } from "../support/proofs/Figures.ts"
 import { flood } from "../support/proofs/Floods.ts"
-import { assertUnharmed, besideAttack, figures, keyWith } from "../support/proofs/Neighbours.ts"
+import { assertUnharmed, duringAttack, figures, keyWith } from "../support/proofs/Neighbours.ts"
 import * as Running from "../support/proofs/Running.ts"
 
 const connections = 60
@@ -21,7 +21,7 @@ describe("two keys that flood the service with the same work", () => {
         init: { method: "PATCH", body: JSON.stringify({ name: `Update ${number++}` }) }
       }))
     }
-    const { alone, during, result } = await besideAttack(running, () =>
+    const { alone, during, result } = await duringAttack(running, () =>
       Promise.all(keys.map((key, index) => updates(key, index * connections)))
     )
     const [first, second] = result.map((statuses) => statuses.get(200) ?? 0)

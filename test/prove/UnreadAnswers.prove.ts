@@ -1,7 +1,7 @@
 import { assert, describe, it } from "vitest"
 import { setTimeout as sleep } from "node:timers/promises"
 import { report } from "../support/proofs/Figures.ts"
-import { assertUnharmed, besideAttack, figures, keyWith, neverRead, readSlowly } from "../support/proofs/Neighbours.ts"
+import { assertUnharmed, duringAttack, figures, keyWith, neverRead, readSlowly } from "../support/proofs/Neighbours.ts"
 import * as Running from "../support/proofs/Running.ts"
 import { head } from "../support/proofs/Sockets.ts"
 import { counted } from "../support/Tally.ts"
@@ -21,7 +21,7 @@ const largePosts = async (running: Running.Running) => {
 }
 
 /** How often each status came when another key repeated a page of more than 16 KiB until the attack ended. */
-const besidePages = async (running: Running.Running, attack: () => Promise<unknown>) => {
+const pagesDuring = async (running: Running.Running, attack: () => Promise<unknown>) => {
   const key = await keyWith(running, "read:locations")
   const statuses = new Map<number, number>()
   const ending = new AbortController()
@@ -45,7 +45,7 @@ describe("answers that clients do not read", () => {
       const readers = await Promise.all(Array.from({ length: keys }, () => keyWith(running, "read:posts")))
       const path = `/v1/posts?limit=${posts}&filter=slug:startsWith:big`
       const requests = Array.from({ length: 60 }, (_, index) => head("GET", path, readers[index % keys]!))
-      const { alone, during, peak } = await besideAttack(running, () => neverRead(running.url, requests, 15))
+      const { alone, during, peak } = await duringAttack(running, () => neverRead(running.url, requests, 15))
       await report(ctx, { ...figures(alone, during), "RSS MB": peak })
       const page = await running.call("GET", path)
       assert.strictEqual(page.status, 200, page.text)
@@ -64,8 +64,8 @@ describe("answers that clients do not read", () => {
       readers.flatMap((key) =>
         Array.from({ length: times }, () => head("GET", `/v1/posts?limit=${limit}&filter=slug:startsWith:big`, key))
       )
-    const { alone, during, peak, result } = await besideAttack(running, () =>
-      besidePages(running, () => readSlowly(running.url, [...requests(posts, 10), ...requests(1, 40)], 15))
+    const { alone, during, peak, result } = await duringAttack(running, () =>
+      pagesDuring(running, () => readSlowly(running.url, [...requests(posts, 10), ...requests(1, 40)], 15))
     )
     await report(ctx, { ...figures(alone, during), pages: counted(result), "RSS MB": peak })
     assert.deepStrictEqual([...result.keys()], [200])

@@ -4,7 +4,7 @@ import { join } from "node:path"
 
 const root = join(import.meta.dirname, "../..")
 
-/** Builds the client into `node_modules` of a folder, beside links to what it needs there. */
+/** Builds the client into `node_modules` of a folder, with links to what it needs there. */
 export const install = (folder: string) => {
   const modules = join(folder, "node_modules")
   mkdirSync(join(modules, "@waypost"), { recursive: true })

@@ -36,7 +36,7 @@ export interface Settings {
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
-/** A free port, below those that systems choose for connections and for servers that ask for any: none of these takes it meanwhile. */
+/** A free port, below those that systems choose for connections and for servers that ask for any: none of these takes it. */
 export const freePort = async (): Promise<number> => {
   const port = randomInt(20_000, 32_768)
   const server = createServer().listen(port, "127.0.0.1")

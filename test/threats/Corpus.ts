@@ -87,7 +87,7 @@ const hashing = Effect.gen(function* () {
   return `select string_agg(hash, ',' order by hash) as hashes from (${hashes.join(" union all ")})`
 })
 
-/** That statement, by the pools of its database, whose tables stay as they are. */
+/** That statement, by the pools of its database, whose tables stay unchanged. */
 const statements = new WeakMap<typeof Sql.Service, string>()
 
 /** Hashes of the rows of all tables that requests write. */

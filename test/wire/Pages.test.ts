@@ -340,7 +340,7 @@ layer(listening({ METRICS_TOKEN: "a-long-random-text" }), live)("metrics token",
 })
 
 layer(Postgres.sql.pipe(Layer.provideMerge(settings())), live)("readiness", (it) => {
-  it.effect("/readyz shows a storage that failed a second later, also if the clock was set back meanwhile", () =>
+  it.effect("/readyz shows a storage that failed a second later, also if the clock was set back", () =>
     Effect.gen(function* () {
       let [correction, isUp] = [0, true]
       const system = yield* Clock.Clock

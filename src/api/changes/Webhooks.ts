@@ -84,7 +84,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       operation(
         "update:webhooks",
         "Test a webhook",
-        `Sends an event of type \`webhook.updated\` about the webhook, with \`test: true\` beside \`data\`, and answers what was sent and what came back. ${needs}`
+        `Sends an event of type \`webhook.updated\` about the webhook, with \`test: true\` in addition to \`data\`, and answers what was sent and what came back. ${needs}`
       ),
       rejects("Idempotency-Key", "validate-only")
     ),

@@ -82,7 +82,7 @@ export const answersHeaders =
 const always: ReadonlyArray<Name> = ["X-Request-Id", "RateLimit", "RateLimit-Policy"]
 const ofSuccesses: ReadonlyArray<Name> = [...always, "Waypost-Position"]
 
-/** The names of the headers of a response of a method or of a stream, beside those that only some endpoints have. */
+/** The names of the headers of a response of a method or of a stream, in addition to those that only some endpoints have. */
 export const namesFor = (kind: string, status: string, special: ReadonlyArray<Name>): ReadonlyArray<Name> => {
   if (status === "401") return ["X-Request-Id", "WWW-Authenticate"]
   if (!status.startsWith("2")) return always

@@ -86,7 +86,7 @@ export class PlansApi extends HttpApiGroup.make("plans")
         mode: Schema.optionalKey(PlanMode.annotate({ default: "partial" })),
         ignore: Schema.optionalKey(
           Schema.String.annotate({
-            description: "Paths of existing records that stay as they are, separated by commas.",
+            description: "Paths of existing records that stay unchanged, separated by commas.",
             examples: ["contact.phone,other"]
           })
         ),
@@ -141,7 +141,7 @@ export class PlansApi extends HttpApiGroup.make("plans")
       some("read"),
       describe(
         "List the changes of a plan",
-        `What the plan does to each record, in the order of the file, then the deletions; records that stay as they are have no entry. What it adds to the users, locations or groups of a record, and removes from them, is shown with the permission to read these. ${reading}`
+        `What the plan does to each record, in the order of the file, then the deletions; unchanged records have no entry. What it adds to the users, locations or groups of a record, and removes from them, is shown with the permission to read these. ${reading}`
       )
     ),
     HttpApiEndpoint.post("apply", "/:uuid/apply", {

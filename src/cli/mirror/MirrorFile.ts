@@ -32,7 +32,7 @@ export const load = Effect.fnUntraced(function* (file: string, resource: string)
 
 const uuidOf = (line: string) => /^\{"uuid":"([^"]+)"/.exec(line)?.[1] ?? ""
 
-/** The lines of a mirror that begins. The file stays as it is until they are complete. */
+/** The lines of a mirror that begins. The file stays unchanged until they are complete. */
 const beginningOf = (file: string) => `${file}.new`
 
 /** Begins a mirror within a scope, without the lines that an interrupted run has left. */

@@ -163,7 +163,7 @@ const syncCommand = (resource: Resource) =>
         Flag.withDefault(false)
       ),
       ignore: Flag.String("ignore").pipe(
-        Flag.withDescription("Paths of existing records that stay as they are, such as contact.phone,other"),
+        Flag.withDescription("Paths of existing records that stay unchanged, such as contact.phone,other"),
         Flag.optional
       ),
       maxDeletes: Flag.Int("max-deletes").pipe(

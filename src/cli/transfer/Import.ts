@@ -19,7 +19,7 @@ import * as Upsert from "./Upsert.ts"
 const description = (resource: Resource) => `Creates or updates ${resource.name} from a file, one for each row.
 
 A row whose ${resource.key} exists updates that record; members that the row omits are unchanged. Of several rows with
-the same ${resource.key} the first one is imported. Rejected rows are written to a file of the same format with the
+the same ${resource.key} the first one is imported. Refused rows are written to a file of the same format with the
 reasons in its last column, and the exit code is 1, as it is for a file without rows. Importing the same file again is safe.
 ${resource.note === undefined ? "" : `\n${resource.note}\n`}
 The file is CSV, .xlsx, JSON or NDJSON, also compressed with gzip. Encoding and separator of CSV are detected. Columns
@@ -121,11 +121,11 @@ const importCommand = (resource: Resource) =>
         32
       ),
       dryRun: Flag.Boolean("dry-run").pipe(
-        Flag.withDescription("Write nothing, and print the counts and the reasons of rejected rows"),
+        Flag.withDescription("Write nothing, and print the counts and the reasons of refused rows"),
         Flag.withDefault(false)
       ),
       refused: Flag.String("refused").pipe(
-        Flag.withDescription("The file for rejected rows; default: <file>.refused.<format>"),
+        Flag.withDescription("The file for refused rows; default: <file>.refused.<format>"),
         Flag.optional
       )
     },

@@ -27,7 +27,7 @@ const namesOf = <A>(list: WholeList.List<A>["list"], nameOf: (member: A) => stri
 
 const isGone = ({ _tag }: Failure) => /^(?:User|Location|Group|Product|Post)NotFoundError$/.test(_tag)
 
-/** How often a record is read again that named a record which is deleted meanwhile. */
+/** How often a record is read again that named a record which is deleted concurrently. */
 const maxReads = 3
 
 /** How records are extended, for example with their members. */
@@ -36,7 +36,7 @@ interface Enrichment<A, B> {
   readonly read: (record: A) => Effect.Effect<A, Failure>
 }
 
-/** Extends a record that may be deleted meanwhile, or a record that it names. */
+/** Extends a record that may be deleted concurrently, or a record that it names. */
 const extended = <A, B>(
   { extend, read }: Enrichment<A, B>,
   record: A,
@@ -53,7 +53,7 @@ const extended = <A, B>(
     }
   })
 
-/** A page whose records are extended, without those that are deleted meanwhile. */
+/** A page whose records are extended, without those that are deleted concurrently. */
 export const enrich = <A, B>(page: Effect.Effect<Page<A>, Failure>, enrichment: Enrichment<A, B>) =>
   Effect.flatMap(page, ({ data, pagination }) =>
     Effect.map(

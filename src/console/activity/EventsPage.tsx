@@ -8,7 +8,7 @@ import { useLive } from "./Live.ts"
 
 const log = { action: { group: "events", name: "list" } }
 
-/** What was changed, the latest first, and what is changed meanwhile. */
+/** What was changed, the latest first, and what is changed while the page is open. */
 const EventsPage = () => {
   const words = useWords()
   const list = useParts(log, { order: "desc" })

@@ -22,7 +22,7 @@ const TagForm = ({ definitions, tags, uuid }: FormProps) => {
   const queries = useQueryClient()
   const { client } = useSession()
   const begun = Object.fromEntries(tags.map((tag) => [textOf(tag["key"]), shownOf(tag["value"])]))
-  // Without those that were not typed, which may be read again meanwhile.
+  // Without those that were not typed, which may be read again.
   const [typed, setTyped] = useState<Values>({})
   const values = { ...begun, ...typed }
   const changes = changesOf(definitions, begun, values)

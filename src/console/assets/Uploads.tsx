@@ -93,7 +93,7 @@ const Uploads = () => {
     setRunning((all) => all.filter((one) => one.id !== id))
   }
 
-  /** Sends a file, unless it is removed from the list meanwhile. */
+  /** Sends a file, unless it was removed from the list. */
   const send = async ({ ending: { signal }, file, id, resume, ...one }: Running): Promise<Sent> => {
     if (signal.aborted) return "removed"
     set(id, { problem: undefined })

@@ -33,16 +33,16 @@ const EditForm = ({ action, queryKey, read, saved, uuid }: Props) => {
   const notify = useNotify()
   const queries = useQueryClient()
   const { client } = useSession()
-  // What the form began with, also if it is read again meanwhile.
+  // What the form began with, also if it is read again.
   const [begun, setBegun] = useState(read)
   const begin = () => setBegun(queries.getQueryData<Read>(queryKey) ?? begun)
   const write = async (data: Json, { isForced }: { readonly isForced: boolean }) => {
     if (begun.etag === undefined && !isForced) {
-      // What does not exist has no tag; another client may have created it meanwhile.
+      // What does not exist has no tag; another client may have created it.
       await queries.refetchQueries({ queryKey }, { throwOnError: true })
       const { etag } = queries.getQueryData<Read>(queryKey) ?? begun
       if (etag !== undefined) {
-        throw new WaypostError({ _tag: "PreconditionFailedError", message: words.changedMeanwhile })
+        throw new WaypostError({ _tag: "PreconditionFailedError", message: words.changedByOther })
       }
     }
     await call(client, action, uuid, data, isForced || begun.etag === undefined ? {} : { ifMatch: begun.etag })

@@ -103,7 +103,7 @@ const RecordForm = ({ action, conflict, initial, send }: Props) => {
         <div className="problem" role="alert">
           <p>
             {isConflict && conflict !== undefined
-              ? words.changedMeanwhile
+              ? words.changedByOther
               : problems.length > 0
                 ? words.problems(formats.number(problems.length))
                 : messageOf(error).text}

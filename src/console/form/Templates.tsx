@@ -115,7 +115,7 @@ const ArrayField = ({ canAdd, fieldPathId, items, onAddClick }: ArrayFieldTempla
 }
 
 /**
- * A checkbox with its name beside it. A member that begins without a value is a choice instead: the service decides what it is
+ * A checkbox and its name on one line. A member that begins without a value is a choice instead: the service decides what it is
  * until something is chosen, so that a box which is off would be wrong.
  */
 const Checkbox = (props: WidgetProps) => {

@@ -18,7 +18,7 @@ const PostSchedule = later(() => import("../posts/PostSchedule.tsx"))
 const AssetGrid = later(() => import("../assets/AssetGrid.tsx"))
 const Uploads = later(() => import("../assets/Uploads.tsx"))
 
-/** What some resources have beside a table. */
+/** The views of resources that have more than a table. */
 const views: Readonly<Record<string, ReadonlyArray<string>>> = {
   locations: ["list", "map", "quality"],
   assets: ["grid", "list"],

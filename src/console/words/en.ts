@@ -119,7 +119,7 @@ export const en = {
   after: "After",
   unset: "not set",
   by: (name: string) => `by ${name}`,
-  changedMeanwhile: "Another client changed this record meanwhile. What you typed is kept.",
+  changedByOther: "Another client changed this record. What you typed is kept.",
   takeTheirs: "Discard mine and reload",
   overwrite: "Save mine anyway",
   noChanges: "Nothing has changed.",

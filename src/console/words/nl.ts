@@ -125,7 +125,7 @@ export const nl: Words = {
   after: "Na",
   unset: "niet ingevuld",
   by: (name) => `door ${name}`,
-  changedMeanwhile: "Een andere client heeft dit record intussen gewijzigd. Wat u typte is bewaard.",
+  changedByOther: "Een andere client heeft dit record intussen gewijzigd. Wat u typte is bewaard.",
   takeTheirs: "Mijn invoer weggooien en herladen",
   overwrite: "Toch opslaan",
   noChanges: "Er is niets gewijzigd.",

@@ -106,7 +106,7 @@ export type Location = typeof Location.Type
 export const LocationCreate = Shape.create(Location).annotate({ identifier: "LocationCreate" })
 export type LocationCreate = typeof LocationCreate.Type
 
-/** What changes a location: absent members stay as they are, `null` clears, nested objects merge. */
+/** What changes a location: absent members stay unchanged, `null` clears, nested objects merge. */
 export const PartialLocation = Shape.patch(Location).annotate({ identifier: "PartialLocation" })
 export type PartialLocation = typeof PartialLocation.Type
 

@@ -36,7 +36,7 @@ export interface Reference<Id> {
 const written = <Id extends string>(item: Schema.Codec<Reference<Id>, unknown>, max: number, kind: string) =>
   Schema.optionalKey(Schema.NullOr(distinct(item, max, kind, ({ uuid }) => ({ uuid }))))
 
-/** Whom something is for, as it is written: absent members stay as they are, lists are replaced whole. */
+/** Whom something is for, as it is written: absent members stay unchanged, lists are replaced whole. */
 export const AudienceWrite = Schema.Struct({
   authorizationType: Schema.optionalKey(AuthorizationType),
   groups: written(Shape.create(Group), maxGroups, "groups"),

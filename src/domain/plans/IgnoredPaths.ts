@@ -12,7 +12,7 @@ const invalid = (code: string, message: string, suggestions: ReadonlyArray<strin
     ])
   )
 
-/** A row of a file without the members that stay as they are. */
+/** A row of a file without the members that stay unchanged. */
 export type Ignore = (row: Json) => Json
 
 const without = (row: Json, [name, ...below]: ReadonlyArray<string>): Json => {

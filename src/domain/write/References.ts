@@ -22,7 +22,7 @@ export type Lookup = (kind: ReferenceKind, id: string) => Json | undefined
 
 export interface Visitor {
   /**
-   * What stands in the place of a reference, and the facts for the read-only members beside it; `undefined` when its
+   * What stands in the place of a reference, and the facts for its read-only siblings; `undefined` when its
    * record is gone. The kind is undefined where the sibling that selects it has a value without references.
    */
   readonly reference: (

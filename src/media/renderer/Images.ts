@@ -52,7 +52,7 @@ export const vector = Effect.fnUntraced(function* (
   const { size } = yield* Effect.orDie(fs.stat(path))
   const reason = Formats.excess("vector", Number(size))
   if (reason !== undefined) return yield* new Refused({ reason })
-  // From memory, because a drawing that is read from a file may include the files beside it.
+  // From memory, because a drawing that is read from a file may include other files of its folder.
   const bytes = yield* Effect.orDie(fs.readFile(path))
   // Compressed drawings grow a thousandfold before anything can be known about them.
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return yield* new Refused({ reason: "it is compressed" })

@@ -94,7 +94,7 @@ export const isForLocation = (question: Question): Fragment => {
 const isParentSeen = (row: string) => sql`(${column(row, "parent_uuid")} is null or exists (select from products parent
   where parent.uuid = ${column(row, "parent_uuid")} and ${isPublished("parent")} and ${isWithinDates("products", "parent")}))`
 
-/** The rules beside that of the permissions module or the audience, in their order. */
+/** The rules in addition to that of the permissions module or the audience, in their order. */
 export const conditions = (question: Question): ReadonlyArray<readonly [code: string, condition: Fragment]> => {
   const { resource, subject } = rowsOf(question)
   const ofUser =

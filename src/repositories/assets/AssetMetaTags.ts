@@ -84,7 +84,7 @@ export class AssetMetaTags extends Context.Service<
           return yield* Effect.fromResult(validate({ mode, ...definitions, stored: values, sent }))
         })
         if (sent.length === 0) {
-          // Without a value to store, definitions may change meanwhile.
+          // Without a value to store, definitions may change concurrently.
           const { set } = yield* changes(yield* metaTags.current(categories))
           if (set.length === 0) return false
         }

@@ -96,7 +96,7 @@ export class Webhooks extends Context.Service<
         return { ...written, answer: { uuid: written.uuid, secret: shown(secret) } }
       })
 
-      /** Nothing if other types or another URL were written meanwhile, for which nothing was checked. */
+      /** Nothing if other types or another URL were written concurrently, for which nothing was checked. */
       const updateSeen = Effect.fnUntraced(function* (
         uuid: WebhookId,
         patch: PartialWebhook,

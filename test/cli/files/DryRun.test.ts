@@ -27,7 +27,7 @@ const both = async (resource: string, path: string, format: string) => {
 }
 
 describe("waypost import --dry-run", () => {
-  it("writes nothing and prints the counts and issues of the import, with exit code 1 for rejected rows", async () => {
+  it("writes nothing and prints the counts and issues of the import, with exit code 1 for refused rows", async () => {
     const first = importing.file("identifier,name\nA-1,A\nA-2,B\n", "csv")
     assert.strictEqual((await both("locations", first, "csv")).dry.code, 0)
     const rows = ["A-1,A,", "A-2,Renamed,", "A-3,C,", "A-3,C again,", ",D,", "A-4,E,bel ons"]
@@ -84,7 +84,7 @@ describe("waypost import --dry-run", () => {
     assert.strictEqual(counts((await both("groups", groups, "json")).dry.out), "1 created")
   })
 
-  it("writes the file of rejected rows where --refused names one", async () => {
+  it("writes the file of refused rows where --refused names one", async () => {
     const path = importing.file("identifier,name\nZ-1,\n", "csv")
     const { code } = await importing.run("locations", path, "--dry-run", "--refused", `${path}.mine`)
     assert.strictEqual(code, 1)

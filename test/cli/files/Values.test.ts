@@ -84,7 +84,7 @@ describe("phone numbers in an import", () => {
     assert.deepStrictEqual(await Promise.all(["P-5", "P-6"].map(phoneOf)), ["+31 (0)30-1234567", "+31 30 123"])
   })
 
-  it("that cannot be read, or are national without any country, are an issue of their row beside its others", async () => {
+  it("that cannot be read, or are national without any country, are an issue of their row in addition to its others", async () => {
     const rows = [
       "P-7;A;NL;bel ons",
       "P-8;;;030 123 45 67",

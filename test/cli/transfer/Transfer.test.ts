@@ -72,7 +72,7 @@ describe("waypost import and export", () => {
     assert.deepStrictEqual(await get("/v1/locations?limit=500"), before)
   })
 
-  it("an import writes rejected rows with line and reasons to a file, imports the others, and exits with 1", async () => {
+  it("an import writes refused rows with line and reasons to a file, imports the others, and exits with 1", async () => {
     const path = file(
       "refused.csv",
       "name,identifier,address.countryCode,coordinates.latitude\nGood,R-1,NL,\nBad,R-2,XX,200\n,R-3,,\n"

@@ -185,7 +185,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("erasure", (it) => {
               // One erasure follows the other, so that the second is answered after 14 s.
               const erasure = yield* Effect.forkChild(send("POST", `/v1/users/${deleted}/erase`))
               const headers = { "if-match": '"stale"' }
-              const body = { username: "beside", email: "beside@example.com", groups: [group] }
+              const body = { username: "during", email: "during@example.com", groups: [group] }
               const answers = yield* Effect.all([
                 send("DELETE", `/v1/users/${other}`),
                 send("POST", "/v1/users", { body }),

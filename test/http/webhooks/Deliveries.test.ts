@@ -221,7 +221,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Deliveries", (it) => {
     })
   )
 
-  it.effect("status 410 of the URL before does not pause a webhook that was moved meanwhile", () =>
+  it.effect("status 410 of the URL before does not pause a webhook that was moved during the request", () =>
     Effect.gen(function* () {
       const [gone, moved] = [yield* receiver, yield* receiver]
       const held: Array<() => void> = []

@@ -137,7 +137,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("limits of replays", (i
     })
   )
 
-  it.effect("a webhook gets its events beside another one with 400 replays", () =>
+  it.effect("a webhook gets its events while another one has 400 replays", () =>
     Effect.gen(function* () {
       const { received, url } = yield* receiver
       const replayed = yield* deadWebhook

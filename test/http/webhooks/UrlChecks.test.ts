@@ -12,9 +12,9 @@ const url = "https://first.example"
 const moved = "https://moved.example"
 
 /** What happens during each lookup of the new host. */
-let meanwhile: Array<() => Promise<unknown>> = []
+let duringLookup: Array<() => Promise<unknown>> = []
 const lookup = async (host: string) => {
-  if (host === "moved.example") await meanwhile.shift()?.()
+  if (host === "moved.example") await duringLookup.shift()?.()
   return TestServer.lookup()
 }
 
@@ -23,10 +23,10 @@ const move = Effect.fnUntraced(function* (changes: ReadonlyArray<object>, header
   const { uuid } = yield* createWebhook({ url, types: ["product.*"] })
   const { key } = yield* TestServer.TestServer
   const run = Effect.runPromiseWith(yield* Effect.context<TestServer.TestServer>())
-  meanwhile = changes.map((body) => () => run(send("PATCH", `${path}/${uuid}`, { body })))
+  duringLookup = changes.map((body) => () => run(send("PATCH", `${path}/${uuid}`, { body })))
   const by = yield* key(["update:webhooks", "read:webhooks", "read:products"])
   const answer = yield* send("PATCH", `${path}/${uuid}`, { body: { url: moved }, key: by, headers })
-  assert.lengthOf(meanwhile, 0)
+  assert.lengthOf(duringLookup, 0)
   return { answer, webhook: yield* readWebhook(uuid) }
 })
 

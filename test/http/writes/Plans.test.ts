@@ -711,7 +711,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
     })
   )
 
-  it.effect("paths to ignore stay as they are in existing records, and are written in new ones", () =>
+  it.effect("paths to ignore stay unchanged in existing records, and are written in new ones", () =>
     Effect.gen(function* () {
       const { id, query } = collection()
       yield* branches([{ identifier: id("1"), contact: { phone: "+31301234567" } }])

@@ -70,7 +70,7 @@ layer(services, { excludeTestServices: true })("repository of asset categories",
   it.effect("categories are returned with all their descendants", () =>
     Effect.gen(function* () {
       const categories = yield* AssetCategories
-      const [a, b] = [yield* category("top"), yield* category("beside")]
+      const [a, b] = [yield* category("top"), yield* category("sibling")]
       const below = yield* category("below", a)
       const deeper = yield* category("deeper", below)
       assert.sameMembers([...(yield* categories.withDescendants([a, b]))], [a, b, below, deeper])

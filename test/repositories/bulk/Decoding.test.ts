@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { decodeEach } from "../../../src/repositories/bulk/Decoding.ts"
 
 /** How often other work of the process ran while items were decoded. */
-const turnsBeside = (items: number, decode: (item: number) => number) =>
+const turnsDuring = (items: number, decode: (item: number) => number) =>
   Effect.gen(function* () {
     let turns = 0
     let isDone = false
@@ -26,14 +26,14 @@ const turnsBeside = (items: number, decode: (item: number) => number) =>
 
 it.live("other requests run after 64 items are decoded", () =>
   Effect.map(
-    turnsBeside(640, (item) => item * 2),
+    turnsDuring(640, (item) => item * 2),
     (turns) => assert.isAtLeast(turns, 9)
   )
 )
 
 it.live("other requests run after each item that takes long to decode", () =>
   Effect.map(
-    turnsBeside(5, (item) => {
+    turnsDuring(5, (item) => {
       const end = performance.now() + 10
       while (performance.now() < end);
       return item * 2

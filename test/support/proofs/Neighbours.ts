@@ -66,7 +66,7 @@ const neighbour = async (running: Running.Running) => {
 }
 
 /** What the neighbour measured without the attack, what it measured during the attack, and the peak memory in MB. */
-export const besideAttack = async <A>(
+export const duringAttack = async <A>(
   running: Running.Running,
   attack: () => Promise<A>,
   { pause = 20, calm = 3 } = {}

@@ -498,7 +498,7 @@ export const promises: ReadonlyArray<Promised> = [
   promised(
     "Q12",
     "a key alone on an idle service keeps its rate",
-    "≥ 90 % of the rate without shares for the operations of the bench, ≥ 75 % for costly filters; a key that returns after a pause is answered in ≤ 400 ms beside 60 connections that write",
+    "≥ 90 % of the rate without shares for the operations of the bench, ≥ 75 % for costly filters; a key that returns after a pause is answered in ≤ 400 ms while 60 connections write",
     "prove/LoneKey.prove.ts"
   ),
   promised(

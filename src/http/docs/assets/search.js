@@ -85,7 +85,7 @@ input.addEventListener("keydown", (event) => {
     list.querySelector(".selected a")?.click()
   }
 })
-// A click beside the box closes it; so does a result on the page that is open.
+// A click outside the box closes it; so does a result on the page that is open.
 dialog.addEventListener("click", ({ target }) => {
   if (target === dialog || target.closest("a") !== null) dialog.close()
 })

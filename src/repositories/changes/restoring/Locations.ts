@@ -9,7 +9,7 @@ import { constraintErrors } from "../../locations/Locations.ts"
 import { relate } from "./People.ts"
 import { columnsToRestore, existing, missing, others, type Target, touch, writeRow } from "./Restoration.ts"
 
-/** What an item refers to, beside its other members. */
+/** What an item refers to, in addition to its other members. */
 const Item = Schema.StructWithRest(
   Schema.Struct({
     assetUuid: Schema.optionalKey(Schema.NullOr(Schema.String)),

@@ -7,7 +7,7 @@ import { columnsToRestore, existing, missing, others, type Target, writeRow } fr
 const Named = Schema.Struct({ uuid: Schema.String })
 type Named = typeof Named.Type
 
-/** What a post refers to, beside its other columns. A list of the audience that was cleared is absent. */
+/** What a post refers to, in addition to its other columns. A list of the audience that was cleared is absent. */
 const References = Schema.Struct({
   author: Schema.optionalKey(Schema.NullOr(Named)),
   audience: Schema.StructWithRest(
