@@ -70,7 +70,7 @@ describe("OpenAPI document", () => {
     for (const [name, { required }] of errors) assert.include(required as Array<string>, "requestId", name)
   })
 
-  it("has one response for each error that any operation can answer with, which every operation has as its default", () => {
+  it("the document has one response for each error that any operation can answer with, which every operation has as its default", () => {
     const { responses } = document.components
     const expected =
       "RouteNotFound MethodNotAllowed RequestTimeout PreconditionFailed PayloadTooLarge UriTooLong UnsupportedMediaType RateLimitExceeded HeadersTooLarge IdempotencyKeyReused IdempotencyInProgress ServiceUnavailable"
