@@ -40,7 +40,7 @@ describe("the programs that npm ci builds", () => {
   })
 
   it.each(["src/http/routes/Console.ts", "src/domain/query/PageLimit.ts"])(
-    "do not run after %s has changed",
+    "built programs do not run after %s has changed",
     (changed) => {
       const path = join(folder, changed)
       appendFileSync(path, "\n")
@@ -70,7 +70,7 @@ describe("the programs that npm ci builds", () => {
     )
   })
 
-  it("do not run after a package was installed again", () => {
+  it("built programs do not run after a package was installed again", () => {
     const path = "node_modules/effect/package.json"
     const when = new Date()
     utimesSync(join(folder, path), when, when)
@@ -79,7 +79,7 @@ describe("the programs that npm ci builds", () => {
     assert.strictEqual(fileOfService(), built)
   })
 
-  it("do not run after a migration was added", () => {
+  it("built programs do not run after a migration was added", () => {
     writeFileSync(join(folder, "src/sql/migrations/9999_planted.ts"), "export default undefined\n")
     assert.strictEqual(fileOfService(), source)
   })
@@ -87,7 +87,7 @@ describe("the programs that npm ci builds", () => {
 
 describe("the console that npm ci builds", () => {
   it.each(["src/console/console.css", "src/client/promise/Call.ts"])(
-    "is not current after %s has changed, so that the tests build it",
+    "the built console is not current after %s has changed, so that the tests build it",
     (changed) => {
       const path = join(folder, changed)
       assert.strictEqual(valueOf('isCurrent("console")'), "true")
