@@ -120,7 +120,7 @@ describe("the documentation in a browser", () => {
     assert.isTrue(await page.locator("#side a[aria-current]").isVisible())
   })
 
-  it("is dark where the system is, and in the theme that was chosen", async () => {
+  it("the documentation is dark where the system is, and in the theme that was chosen", async () => {
     const light = await visit("/docs", { colorScheme: "light" })
     const dark = await visit("/docs", { colorScheme: "dark" })
     const [white, black] = [await background(light.page), await background(dark.page)]
