@@ -40,7 +40,7 @@ describe("waypost import --dry-run", () => {
     assert.lengthOf(dry.out.match(/^line \d/gm) ?? [], 3)
   })
 
-  it("has the rejections of the database: a user whose e-mail address another one has", async () => {
+  it("a dry run has the rejections of the database: a user whose e-mail address another one has", async () => {
     const first = importing.file("username,email,locations\nanna,anna@x.example,A-1\n", "csv")
     assert.include((await both("users", first, "csv")).dry.out, "1 created")
     const rows = ["bram,ANNA@x.example,A-1", "carla,carla@x.example,NOWHERE", "anna,new@x.example,A-2"]

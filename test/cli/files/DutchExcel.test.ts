@@ -5,7 +5,7 @@ import * as Importing from "../../support/cli/Importing.ts"
 const count = (value: number) => value.toLocaleString("en")
 
 describe("the branches of a franchise, as a Dutch Excel saves them", () => {
-  it("are imported, changed by a later file and never deleted or overwritten by a repeated number", async () => {
+  it("the branches of a Dutch Excel file are imported, changed by a later file and never deleted or overwritten by a repeated number", async () => {
     const importing = await Importing.start()
     await using _ = importing.service
     const { accepted, changed, gone, map, total } = Franchise

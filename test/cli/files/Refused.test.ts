@@ -39,7 +39,7 @@ describe("rows that an import rejects", () => {
     assert.strictEqual((await importing.find("A-1")).other.extraDna1, 'é "|"\nb')
   })
 
-  it("have the reasons of the last import only", async () => {
+  it("refused rows have the reasons of the last import only", async () => {
     const path = importing.file("identifier,_reasons,name\nB-1,old,\n", "csv")
     assert.strictEqual((await importing.run("locations", path)).code, 1)
     assert.strictEqual(
@@ -133,7 +133,7 @@ describe("two rows with one key", () => {
     assert.include(out, "1 created, 1 refused")
   })
 
-  it("are found among a million keys", () => {
+  it("two rows with one key are found among a million keys", () => {
     const table = hashTable()
     const number = (index: number) => table.add(`F${index}`, index)
     const isNew = Array.from({ length: 1_000_000 }, (_, index) => number(index + 1) === undefined)

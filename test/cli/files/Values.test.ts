@@ -67,7 +67,7 @@ describe("phone numbers in an import", () => {
     ])
   })
 
-  it("become international with the default country, in JSON as well and for users", async () => {
+  it("national phone numbers become international with the default country, in JSON as well and for users", async () => {
     const record = { identifier: "P-4", name: "A", contact: { phone: "030 1234567" } }
     await imported(JSON.stringify([record]), "json", "--default", "address.countryCode=NL")
     assert.strictEqual(await phoneOf("P-4"), "+31 30 123 4567")

@@ -178,7 +178,7 @@ describe("waypost mirror", () => {
     assert.isFalse(existsSync(`${file}.new`))
   })
 
-  it("does not overwrite the mirror of another resource", async () => {
+  it("a mirror does not overwrite the mirror of another resource", async () => {
     const file = join(running.folder, "users.ndjson")
     await waypost(["mirror", "users", file], running.env)
     const { code, err } = await waypost(["mirror", "locations", file], running.env)
@@ -186,7 +186,7 @@ describe("waypost mirror", () => {
     assert.include(err, `${file} is a mirror of users`)
   })
 
-  it("does not overwrite a file that is no mirror", async () => {
+  it("a mirror does not overwrite a file that is no mirror", async () => {
     const file = join(running.folder, "other.txt")
     writeFileSync(file, "mine")
     const { code, err } = await waypost(["mirror", "locations", file], running.env)

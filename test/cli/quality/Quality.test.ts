@@ -49,7 +49,7 @@ describe("waypost quality locations", () => {
     assert.include(err, "missingPhone 1")
   })
 
-  it("is filtered, and printed as CSV", async () => {
+  it("the quality of locations is filtered, and printed as CSV", async () => {
     const args = [
       "quality",
       "locations",

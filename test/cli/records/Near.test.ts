@@ -49,7 +49,7 @@ describe("waypost near", () => {
     assert.include(err, "1 of 3")
   })
 
-  it("takes a latitude below zero as a word of its own", async () => {
+  it("waypost near takes a latitude below zero as a word of its own", async () => {
     const { code, err, out } = await waypost(["near", "-33.92", "18.42", "--radius", "5km"], env)
     assert.strictEqual(code, 0, err)
     assert.deepStrictEqual(

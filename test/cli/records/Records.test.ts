@@ -210,7 +210,7 @@ describe("waypost status", () => {
     assert.include(none.err, `No service answers at ${url}`)
   })
 
-  it("is ready only if Waypost answers so, and a key is rejected only if the service rejects it", async () => {
+  it("a service is ready only if Waypost answers so, and a key is rejected only if the service rejects it", async () => {
     const answers = new Map<string, readonly [number, unknown]>()
     const asked: Array<string | undefined> = []
     const server = createServer(({ url }, response) => {

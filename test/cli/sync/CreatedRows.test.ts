@@ -26,7 +26,7 @@ const creating = (failsAt: number) => {
 }
 
 describe("rows that are created before they are compared", () => {
-  it.effect("are those after a chunk of new rows, in requests of 1,000 rows and of half a MiB", () =>
+  it.effect("rows after a chunk of new ones are created first, in requests of 1,000 rows and of half a MiB", () =>
     Effect.gen(function* () {
       const { create, learn, requests, summary } = creating(Infinity)
       assert.lengthOf(yield* create(rows(2000)), 2000)
@@ -44,7 +44,7 @@ describe("rows that are created before they are compared", () => {
     })
   )
 
-  it.effect("are none after a request that failed, whose rows are left", () =>
+  it.effect("no rows are created first after a request that failed, whose rows are left", () =>
     Effect.gen(function* () {
       const { create, learn, requests, summary } = creating(2)
       learn(2000, 2000)

@@ -102,7 +102,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("reading a whole list",
     })
   )
 
-  it.effect("has groups with more members than a file may name", () =>
+  it.effect("a whole list has groups with more members than a file may name", () =>
     Effect.gen(function* () {
       yield* send("POST", "/v1/groups", { body: { name: unique("Group") } })
       const users = Array.from({ length: 10_001 }, (_, index) => `user-${index}`)
