@@ -43,14 +43,14 @@ describe.each(["America/New_York", "Asia/Beirut", "Pacific/Auckland", "UTC"])("f
     }
   })
 
-  it("have times that the service knows, of any day", () => {
+  it("filters by days have times that the service knows, of any day", () => {
     for (const day of [...days, ...outer]) {
       for (const { values } of Days.conditionsOn("createdAt", "equals", day))
         assert.isTrue(isTimestamp(values[0]!), day)
     }
   })
 
-  it("are shown with the day and the operator that were chosen", () => {
+  it("filters by days are shown with the day and the operator that were chosen", () => {
     for (const day of [...days, ...outer]) {
       for (const operator of ["equals", "gt", "gte", "lt", "lte"]) {
         const conditions = kept(Days.conditionsOn("createdAt", operator, day))
@@ -61,7 +61,7 @@ describe.each(["America/New_York", "Asia/Beirut", "Pacific/Auckland", "UTC"])("f
     }
   })
 
-  it("are shown alone where they do not hold for one whole day, and where the value is no time", () => {
+  it("filters by days are shown alone where they do not hold for one whole day, and where the value is no time", () => {
     const conditions = [
       ...Days.conditionsOn("createdAt", "gte", "2026-03-29"),
       ...Days.conditionsOn("createdAt", "lte", "2026-03-30"),

@@ -34,7 +34,7 @@ const unread: Readonly<Record<string, ReadonlyArray<string>>> = {
 }
 
 describe("what the console takes from the definition", () => {
-  it("has every resource whose records can be listed and read, and every value that a filter can name as a column", () => {
+  it("the console has every resource whose records can be listed and read, and every value that a filter can name as a column", () => {
     const lists = operations().filter(({ resource, verb }) => verb === "list" && resource !== "events")
     assert.deepStrictEqual(
       resources.map(({ name }) => name),
@@ -79,7 +79,7 @@ describe("what the console takes from the definition", () => {
     assert.deepStrictEqual(without, [])
   })
 
-  it("has a form for every operation that creates or changes a record, and for every module", () => {
+  it("the console has a form for every operation that creates or changes a record, and for every module", () => {
     for (const resource of resources) {
       const { create, update } = resource.actions
       for (const action of [create, update, ...resource.modules.map((module) => module.update)]) {
@@ -89,7 +89,7 @@ describe("what the console takes from the definition", () => {
     assert.lengthOf(resources.find(({ name }) => name === "products")!.modules, 16)
   })
 
-  it("has no member in the form of a record that the read before it does not answer", () => {
+  it("the console has no member in the form of a record that the read before it does not answer", () => {
     for (const { actions, included, name } of resources) {
       if (actions.update === undefined) continue
       const { group } = actions.update
@@ -122,7 +122,7 @@ describe("what the console takes from the definition", () => {
     )
   })
 
-  it("has no position of the elements of a list, whose order in a form is theirs", () => {
+  it("the console has no position of the elements of a list, whose order in a form is theirs", () => {
     const elements = nodesIn([forms, definitions]).flatMap(({ items }) => (isNode(items) ? [items] : []))
     assert.isAbove(elements.length, 100)
     for (const { properties } of elements) assert.notProperty(properties ?? {}, "position")
@@ -135,7 +135,7 @@ describe("what the console takes from the definition", () => {
     assert.deepStrictEqual(named([forms, definitions]), [])
   })
 
-  it("has no reference in a form that leads nowhere, no null and no member that only the service writes", () => {
+  it("the console has no reference in a form that leads nowhere, no null and no member that only the service writes", () => {
     const nodes = nodesIn([forms, definitions])
     assert.isAbove(nodes.length, 500)
     for (const node of nodes) {
