@@ -49,7 +49,7 @@ const run = (script: string, env: Readonly<Record<string, string>>) => {
 }
 
 describe("waypost-backup.service", () => {
-  it("has the user, the settings and the limits of the service", () => {
+  it("waypost-backup.service has the user, the settings and the limits of the service", () => {
     const common = (settings: ReadonlyArray<readonly [string, string]>) => settings.filter(([name]) => !own.test(name))
     assert.isAbove(common(backup).length, 20)
     assert.deepStrictEqual(common(backup), common(settingsOf("waypost@.service")))

@@ -64,7 +64,7 @@ describe("the image of deploy", () => {
   }, 1_800_000)
   afterAll(() => stack.disposeAsync(), 120_000)
 
-  it("is small, and runs without root, capabilities and a root file system that it can write", async (context) => {
+  it("the image is small, and runs without root, capabilities and a root file system that it can write", async (context) => {
     await report(context, { "image, MiB": engine.bytes / 1024 / 1024 })
     const { podman } = engine
     const inside = (command: string) => podman("exec", "waypost-1", "sh", "-c", command)

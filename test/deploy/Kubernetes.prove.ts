@@ -36,7 +36,7 @@ it("deploy/kubernetes.yaml asks for no scrape without the token that its instanc
 describe("deploy/kubernetes.yaml", () => {
   beforeAll(install, 600_000)
 
-  it("is valid by the schemas of Kubernetes, which reject planted errors", async () => {
+  it("deploy/kubernetes.yaml is valid by the schemas of Kubernetes, which reject planted errors", async () => {
     const { all, code, output } = await validate(manifest)
     assert.strictEqual(code, 0, all)
     const kinds = ["Secret", "ConfigMap", "Job", "Deployment", "PodDisruptionBudget", "Service"]
