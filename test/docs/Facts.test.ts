@@ -36,7 +36,7 @@ const firstCells = (text: string) => [...text.matchAll(/^\| (.+?) \|/gm)].flatMa
 const below = (text: string, heading: string) => text.split(`\n## ${heading}\n`)[1]!.split("\n## ")[0]!
 
 describe("The catalogue of errors", () => {
-  it("has every error of the API with its status, and no others", () => {
+  it("the catalogue of errors has every error of the API with its status, and no others", () => {
     const ofOperations = operations
       .flatMap(({ answers }) => answers)
       .filter(({ status }) => status >= 400)
@@ -59,7 +59,7 @@ describe("The guide to deploying", () => {
     assert.deepStrictEqual(Object.fromEntries(inMillis), sessionSettings)
   })
 
-  it("has sizes of machines at which the requests of the guide to sizing leave half of each core free", () => {
+  it("the guide to deploying has sizes of machines at which the requests of the guide to sizing leave half of each core free", () => {
     const sizing = read("docs/sizing.md")
     const number = (text: string) => Number(text.replaceAll(",", ""))
     const cost = (operation: string) => {
@@ -89,7 +89,7 @@ describe("The errors of any operation", () => {
   /** The row of an error. */
   const rowOf = (tag: string) => new RegExp(`^\\| \\d{3} \\| \`${tag}\` .+$`, "m").exec(read("docs/errors.md"))![0]
 
-  it("have the limits of bodies, and the types that an operation takes", () => {
+  it("the errors of any operation have the limits of bodies, and the types that an operation takes", () => {
     const limits = [maxBodyBytes, maxBulkBytes, maxDataBytes, planLimits.fileBytes].map(
       (bytes) => `${bytes / 1024 ** 2} MiB`
     )
@@ -99,7 +99,7 @@ describe("The errors of any operation", () => {
     for (const type of types) assert.include(row, type)
   })
 
-  it("have the causes that the document has, of an error with several", () => {
+  it("the errors of any operation have the causes that the document has, of an error with several", () => {
     for (const error of [UnsupportedMediaTypeError, RateLimitExceededError]) {
       const description = Schema.resolveAnnotations(error)?.["description"]
       const causes = String(description).replace(" `Retry-After` is the time to wait.", "")
@@ -126,14 +126,14 @@ describe("The guide to safe writes", () => {
 })
 
 describe("The guide to concepts", () => {
-  it("has the statuses of success", () => {
+  it("the guide to concepts has the statuses of success", () => {
     const [sentence = ""] = /A creation has status .+?\./.exec(read("docs/concepts.md")) ?? []
     const statuses = operations.flatMap(({ answers }) => answers).map(({ status }) => status)
     const ofSuccess = new Set(statuses.filter((status) => status >= 200 && status < 300))
     assert.sameMembers(sentence.match(/\d{3}/g)!.map(Number), [...ofSuccess])
   })
 
-  it("has every time limit of a request", () => {
+  it("the guide to concepts has every time limit of a request", () => {
     const limits = [{ answerMillis: TimeLimits.defaultValue().answer }, UploadParts.route.limits] as Array<
       Partial<Limits>
     >
@@ -154,14 +154,14 @@ describe("The guide to concepts", () => {
 })
 
 describe("The guide to settings", () => {
-  it("has every setting, and no others", () => {
+  it("the guide to settings has every setting, and no others", () => {
     const [service = ""] = read("docs/settings.md").split("\n## Settings of the command line\n")
     assert.deepStrictEqual(firstCells(service).toSorted(), names.toSorted())
   })
 })
 
 describe("The guide to the command line", () => {
-  it("has every command, and no others", async () => {
+  it("the guide to the command line has every command, and no others", async () => {
     const { subcommands } = await Effect.runPromise(commandFor(["--completions"]))
     const commands = subcommands.flatMap(({ commands }) => commands)
     const resources = new Set(operations.map(({ path }) => path.split("/")[2]))
@@ -189,7 +189,7 @@ describe("The guide to the command line", () => {
 })
 
 describe("The guide to following changes", () => {
-  it("has every type of event, and no others", () => {
+  it("the guide to following changes has every type of event, and no others", () => {
     const text = below(read("docs/following-changes.md"), "Types of events")
     const [, actions = "", erased = ""] = /`<record type>\.<(.+?)>`, or `(.+?)`/.exec(text)!
     const [, records = ""] = /The record types are (.+?), of which the last two are not restored\./s.exec(text)!
@@ -204,7 +204,7 @@ describe("The guide to following changes", () => {
 })
 
 describe("The guide to keys", () => {
-  it("has every permission, and no others", () => {
+  it("the guide to keys has every permission, and no others", () => {
     const text = below(read("docs/keys-and-permissions.md"), "Permissions")
     const [unused = ""] = /Keys also accept .+? yet/s.exec(text) ?? []
     const listed = [
@@ -237,7 +237,7 @@ describe("The guide to keys", () => {
 })
 
 describe("The guide to uploads", () => {
-  it("has the permissions of every request to the object store, and no others", () => {
+  it("the guide to uploads has the permissions of every request to the object store, and no others", () => {
     const needed: Readonly<Record<string, string>> = {
       headBucket: "ListBucket",
       headObject: "GetObject",
@@ -268,7 +268,7 @@ describe("The guide to uploads", () => {
 })
 
 describe("The promises", () => {
-  it("are all in their guide, and no others", () => {
+  it("the promises are all in their guide, and no others", () => {
     const ids = [...read("docs/promises.md").matchAll(/^\| ([A-Z]+\d*(?:, [A-Z]+\d*)*) \|/gm)].flatMap(([, cell]) =>
       cell!.split(", ")
     )
@@ -277,14 +277,14 @@ describe("The promises", () => {
 })
 
 describe("The guide to modules", () => {
-  it("has every module", () => {
+  it("the guide to modules has every module", () => {
     const modules = firstCells(below(read("docs/products-and-modules.md"), "The sixteen modules"))
     assert.deepStrictEqual(modules, [...ModuleName.literals])
   })
 })
 
 describe("The guide to lists", () => {
-  it("has the fields by which each resource is sorted", () => {
+  it("the guide to lists has the fields by which each resource is sorted", () => {
     const rows = below(read("docs/filtering-sorting-paging.md"), "Sorting").matchAll(/^\| ([a-z]+) \| (`.+`)/gm)
     const listed = [...rows].map(([, name = "", fields = ""]) => ({
       name,
@@ -345,7 +345,7 @@ describe.each([...guides, "README.md"])("%s", (file) => {
 })
 
 describe("The index of guides", () => {
-  it("has every guide once", () => {
+  it("the index of guides has every guide once", () => {
     const linked = [...read("docs/README.md").matchAll(/^- \[[^\]]+\]\(([a-z-]+\.md)\)/gm)].map(
       ([, file]) => `docs/${file}`
     )

@@ -8,7 +8,7 @@ const compare = (shown: string, printed: unknown, replacements = new Map<string,
   missing(parseShown(shown), printed, replacements)
 
 describe("Shown JSON", () => {
-  it("may leave out members and elements where it has …", () => {
+  it("shown JSON may leave out members and elements where it has …", () => {
     assert.deepStrictEqual(
       compare('{ "a": 1, "list": [{ "b": 2, … }, …], … }', { a: 1, c: 3, list: [{ b: 2, d: 4 }, 5] }),
       []
@@ -23,7 +23,7 @@ describe("Shown JSON", () => {
     ["fewer elements than printed, without …", '{ "a": [1] }', { a: [1, 2] }],
     ["more elements than printed", '{ "a": [1, 2, …] }', { a: [1] }],
     ["a uuid where another text is printed", `{ "a": "${shownUuid}" }`, { a: "none" }]
-  ])("is a problem with %s", (_, shown, printed) => {
+  ])("shown JSON has a problem with %s", (_, shown, printed) => {
     assert.lengthOf(compare(shown, printed), 1)
   })
 
@@ -38,7 +38,7 @@ describe("Shown JSON", () => {
 describe("Shown lines", () => {
   const lines = (shown: string, printed: string) => missingLines(shown, printed, new Map())
 
-  it("may differ in times and sizes, and leave out lines", () => {
+  it("shown lines may differ in times and sizes, and leave out lines", () => {
     assert.deepStrictEqual(
       lines("2 created (2 rows in 0.4 s, 11 rows/s)\nend", "a\n2 created (2 rows in 12.0 s, 1 rows/s)\nb\nend\n"),
       []
@@ -49,7 +49,7 @@ describe("Shown lines", () => {
     ["a line that is not printed", "x", "y\n"],
     ["another number", "2 created", "3 created\n"],
     ["another order", "a\nb", "b\na\n"]
-  ])("are a problem with %s", (_, shown, printed) => {
+  ])("shown lines have a problem with %s", (_, shown, printed) => {
     assert.lengthOf(lines(shown, printed), 1)
   })
 })
