@@ -53,7 +53,7 @@ const settings = {
 }
 
 describe("a marked reference", () => {
-  it("is among the names that must exist and that are stored as rows", () =>
+  it("a marked reference is among the names that must exist and that are stored as rows", () =>
     assert.deepStrictEqual(
       Object.fromEntries([...referencesIn(module, settings)].map(([kind, ids]) => [kind, [...ids]])),
       {
@@ -66,7 +66,7 @@ describe("a marked reference", () => {
       }
     ))
 
-  it("is answered while its record exists, with what may be shown of it", () => {
+  it("a marked reference is answered while its record exists, with what may be shown of it", () => {
     const facts: Readonly<Record<string, object>> = {
       [`users ${uuid(1)}`]: { name: "Anna", identifier: "anna" },
       [`locations ${uuid(4)}`]: { name: "Utrecht" },
@@ -93,13 +93,13 @@ describe("a marked reference", () => {
     assert.deepStrictEqual([left["members"], left["pictures"]], [[], []])
   })
 
-  it("is in the error responses of the operation that writes it", () =>
+  it("a marked reference is in the error responses of the operation that writes it", () =>
     assert.deepStrictEqual(
       unknownErrors(module).map(({ identifier }) => identifier),
       ["UserNotFoundError", "LocationNotFoundError", "GroupNotFoundError", "FileNotFoundError", "AssetNotFoundError"]
     ))
 
-  it("is a name in a file, and may be the whole of a record that needs no other member", () => {
+  it("a marked reference is a name in a file, and may be the whole of a record that needs no other member", () => {
     const named = {
       owner: "anna",
       members: ["anna", { uuid: " bo " }],
@@ -127,7 +127,7 @@ describe("a marked reference", () => {
     })
   })
 
-  it("does not choose a kind by a member that every object has", () => {
+  it("a marked reference does not choose a kind by a member that every object has", () => {
     const rules = [{ for: "constructor", uuids: [uuid(3)], name: "own" }]
     assert.strictEqual(referencesIn(module, { rules }).size, 0)
   })

@@ -187,14 +187,14 @@ describe("the size of the values of an asset", () => {
       }
     )
 
-  it("is limited over all meta tags; one can have all of 5,000 options", () => {
+  it("the size of the values of an asset is limited over all meta tags; one can have all of 5,000 options", () => {
     assert.deepStrictEqual(merged([], { one: chosen }), [1, 0])
     assert.deepStrictEqual(merged([0], { two: chosen }), [1, 0])
     assert.deepStrictEqual(merged([0, 1], { three: chosen }), ["three tooMany"])
     assert.deepStrictEqual(merged([], { one: chosen, two: chosen, three: chosen }), ["one tooMany"])
   })
 
-  it("does not keep values from being removed or exchanged", () => {
+  it("values of the largest size can be removed and exchanged", () => {
     assert.deepStrictEqual(merged([0, 1, 2], { one: null }), [0, 1])
     assert.deepStrictEqual(merged([0, 1], { one: null, three: chosen }), [1, 1])
   })
