@@ -170,7 +170,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("The delta of a resourc
     })
   )
 
-  it.effect("has cursors of its own", () =>
+  it.effect("the delta of a resource has cursors of its own", () =>
     Effect.gen(function* () {
       const cursor = yield* end("locations")
       const feed = (yield* send("GET", "/v1/events?limit=1")).body.cursor

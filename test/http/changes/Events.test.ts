@@ -26,7 +26,7 @@ const all = Effect.fnUntraced(function* (query: string, limit: number) {
 })
 
 layer(TestServer.layer(), { excludeTestServices: true })("the feed of a log without events", (it) => {
-  it.effect("has a cursor in both orders behind which the first event comes", () =>
+  it.effect("the feed of a log without events has a cursor in both orders behind which the first event comes", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       // The first key is an event.
@@ -47,7 +47,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("the feed of a log with
 })
 
 layer(TestServer.layer(), { excludeTestServices: true })("the feed of events", (it) => {
-  it.effect("has every event once in both orders, whatever the size of its pages", () =>
+  it.effect("the feed of events has every event once in both orders, whatever the size of its pages", () =>
     Effect.gen(function* () {
       yield* logged
       const begin = yield* end
@@ -173,7 +173,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("the feed of events", (
     })
   )
 
-  it.effect("has no page above 8 MiB, and leaves out the values of an event above 1 MiB, which its history has", () =>
+  it.effect("the feed has no page above 8 MiB and no values of an event above 1 MiB, which its history has", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const begin = yield* end

@@ -19,7 +19,7 @@ const location = (name: string) => create("locations", { name, identifier: uniqu
 const user = Effect.suspend(() => create("users", { username: unique("u"), email: `${unique("u")}@example.com` }))
 
 layer(TestServer.layer(), { excludeTestServices: true })("The history of a record", (it) => {
-  it.effect.each(resources)("has the creation and the deletion of one of $resource, the latest first", (kind) =>
+  it.effect.each(resources)("the history of one of $resource has its creation and deletion, the latest first", (kind) =>
     Effect.gen(function* () {
       const uuid = yield* create(kind.resource, kind.body())
       const path = `/v1/${kind.resource}/${uuid}/history`
@@ -55,7 +55,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("The history of a recor
     })
   )
 
-  it.effect("has pages in both orders, whose cursors join without a gap", () =>
+  it.effect("the history of a record has pages in both orders, whose cursors join without a gap", () =>
     Effect.gen(function* () {
       const uuid = yield* location("0")
       for (const name of ["1", "2", "3", "4"]) yield* send("PATCH", `/v1/locations/${uuid}`, { body: { name } })
@@ -77,7 +77,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("The history of a recor
     })
   )
 
-  it.effect("has the uuids that a change of relations added", () =>
+  it.effect("the history of a record has the uuids that a change of relations added", () =>
     Effect.gen(function* () {
       const uuid = yield* create("groups", { name: unique("g") })
       const users = yield* Effect.replicateEffect(user, 3)

@@ -21,7 +21,7 @@ describe("the delay of a rejection", () => {
     })
   )
 
-  it.effect("does not count a rejection whose client hung up", () =>
+  it.effect("the delay of a rejection does not count a rejection whose client hung up", () =>
     Effect.gen(function* () {
       const { reject, waiting } = make()
       const fiber = yield* Effect.forkChild(reject, { startImmediately: true })

@@ -34,7 +34,7 @@ const serve = Effect.fnUntraced(function* (
 })
 
 describe("the route table", () => {
-  it.effect("has the limits that a method of a route declares, and the defaults for all others", () =>
+  it.effect("the route table has the limits that a method of a route declares, and the defaults for all others", () =>
     Effect.gen(function* () {
       const ordinary = {
         answerMillis: 20_000,

@@ -315,7 +315,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("headers of writes", (i
   })
 
   describe("Prefer: validate-only", () => {
-    it.effect("is found among other preferences, and other preferences are ignored", () =>
+    it.effect("validate-only is found among other preferences, and other preferences are ignored", () =>
       Effect.gen(function* () {
         for (const [prefer, status] of [
           ["validate-only", 200],

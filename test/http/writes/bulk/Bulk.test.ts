@@ -76,7 +76,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("a bulk request", (it) 
     })
   )
 
-  it.effect("has the errors of the single operations, with the id of the request", () =>
+  it.effect("a bulk request has the errors of the single operations, with the id of the request", () =>
     Effect.gen(function* () {
       const taken = unique("taken")
       yield* Requests.create({ identifier: taken })
@@ -99,7 +99,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("a bulk request", (it) 
     })
   )
 
-  it.effect("has the error of the single operation for data that is nested 100,000 levels deep", () =>
+  it.effect("a bulk request has the error of the single operation for data that is nested 100,000 levels deep", () =>
     Effect.gen(function* () {
       const name = `${"[".repeat(100_000)}${"]".repeat(100_000)}`
       const operations = `[{"op":"create","data":{"identifier":"deep","name":${name}}}]`
@@ -214,7 +214,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("a bulk request", (it) 
     })
   )
 
-  it.effect("does several operations on one record in their order", () =>
+  it.effect("a bulk request does several operations on one record in their order", () =>
     Effect.gen(function* () {
       const identifier = unique("order")
       const answer = yield* bulk("locations", [
@@ -237,7 +237,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("a bulk request", (it) 
     })
   )
 
-  it.effect("has no header Warning, which a single creation with a similar identifier has", () =>
+  it.effect("a bulk request has no header Warning, which a single creation with a similar identifier has", () =>
     Effect.gen(function* () {
       const identifier = unique("Similar")
       yield* Requests.create({ identifier })

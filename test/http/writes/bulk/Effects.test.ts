@@ -97,7 +97,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("bulk requests", (it) =
   })
 
   describe("the events of a bulk request", () => {
-    it.effect("are those of single writes: one for each operation that changed a record, in order", () =>
+    it.effect("a bulk request has the events of single writes: one for each change of a record, in order", () =>
       Effect.gen(function* () {
         const identifier = unique("events")
         const { events, value: answer } = yield* eventsOf(

@@ -49,7 +49,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("the order of writes", 
         })
     )
 
-    it.effect("can exchange the identifiers of records", () =>
+    it.effect("the operations of a bulk request can exchange the identifiers of records", () =>
       Effect.gen(function* () {
         const [one, two, other] = [unique("swap"), unique("swap"), unique("swap")]
         const made = yield* bulk(
@@ -89,7 +89,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("the order of writes", 
       })
     )
 
-    it.effect("have every issue of their data if the key of an upsert is invalid too", () =>
+    it.effect("operations have every issue of their data if the key of an upsert is invalid too", () =>
       Effect.gen(function* () {
         const answer = yield* bulk("groups", [
           upsert(" ", { description: 1 }),

@@ -48,7 +48,7 @@ const counted = Effect.fnUntraced(function* (operations: ReadonlyArray<Operation
 })
 
 layer(traced, { excludeTestServices: true })("the statements of a bulk request", (it) => {
-  it.effect("are as many for 1,000 as for 10 creations, patches, upserts and deletions", () =>
+  it.effect("a bulk request has as many statements for 1,000 as for 10 creations, patches, upserts and deletions", () =>
     Effect.gen(function* () {
       const made: Array<Record<string, ReadonlyArray<string>>> = []
       for (const count of [10, 1000]) {
@@ -77,7 +77,7 @@ layer(traced, { excludeTestServices: true })("the statements of a bulk request",
     })
   )
 
-  it.effect("are as many for 500 as for 10 groups with users and locations", () =>
+  it.effect("a bulk request has as many statements for 500 as for 10 groups with users and locations", () =>
     Effect.gen(function* () {
       const made: Array<ReadonlyArray<number>> = []
       for (const count of [10, 500]) {

@@ -128,7 +128,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("upsert", (it) => {
     })
   )
 
-  it.effect("has the errors of a creation without a record, and of a patch with one", () =>
+  it.effect("an upsert has the errors of a creation without a record, and of a patch with one", () =>
     Effect.gen(function* () {
       const [username, other] = [unique("user"), unique("user")]
       yield* bulk("users", [create({ username, email: `${username}@example.com` })])
