@@ -105,7 +105,7 @@ describe("the job of deliveries", () => {
     })
   )
 
-  it.live("has the values of an event in memory until its text is made, and not until the receiver answers", () =>
+  it.live("values of an event are in memory until its text is made, and not until the receiver answers", () =>
     Effect.gen(function* () {
       const values: Array<WeakRef<object>> = []
       let isSending = false

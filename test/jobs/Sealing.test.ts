@@ -108,7 +108,7 @@ for (const prepare of ["true", "false"]) {
 }
 
 layer(Postgres.sql.pipe(Layer.provide(settings())), { excludeTestServices: true })("many changes", (it) => {
-  it.effect("are sealed as fast with the statistics of an empty table as with those of the changes", () =>
+  it.effect("many changes are sealed as fast with the statistics of an empty table as with those of the changes", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const rows = 8000
@@ -159,7 +159,7 @@ layer(Postgres.sql.pipe(Layer.provide(settings())), { excludeTestServices: true 
     )
   }).pipe(Effect.provide(Postgres.untimed))
 
-  it.effect("has what a transaction did to a record as one event, and groups only the oldest changes", () =>
+  it.effect("a batch has what a transaction did to a record as one event, and groups only the oldest changes", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const { changes, rows } = yield* sealedBatch
@@ -173,7 +173,7 @@ layer(Postgres.sql.pipe(Layer.provide(settings())), { excludeTestServices: true 
 })
 
 layer(Postgres.sql.pipe(Layer.provide(settings())), { excludeTestServices: true })("a single change", (it) => {
-  it.effect("is sealed without a scan of the table, which keeps the pages of many changes before", () =>
+  it.effect("a single change is sealed without a scan of the table, which keeps the pages of many changes before", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql.unsafe(group("single"))
@@ -219,7 +219,7 @@ layer(unprepared, { excludeTestServices: true })("a job that seals", (it) => {
 })
 
 layer(unprepared, { excludeTestServices: true })("the deletion of a group with many members", (it) => {
-  it.effect("is sealed when its event alone takes longer than other statements may", () =>
+  it.effect("the deletion of a large group is sealed when its event alone takes longer than other statements may", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const members = 100
