@@ -38,7 +38,7 @@ const pageOf = (products: number, { answered, stored }: { readonly answered: num
 const times = <A>(count: number, value: A) => Array.from({ length: count }, () => value)
 
 describe("the modules of a page of products", () => {
-  it.effect("are read together, and take no turn, if they are small", () =>
+  it.effect("modules of a page are read together, and take no turn, if they are small", () =>
     Effect.gen(function* () {
       const { page, taken } = pageOf(100, { answered: 1000, stored: 1000 })
       const { data } = yield* page
@@ -50,7 +50,7 @@ describe("the modules of a page of products", () => {
     })
   )
 
-  it.effect("take the turn of large pages if their settings or the answer are large", () =>
+  it.effect("modules of a page take the turn of large pages if their settings or the answer are large", () =>
     Effect.gen(function* () {
       for (const bytes of [
         { answered: 1000, stored: 10_000 },
@@ -63,7 +63,7 @@ describe("the modules of a page of products", () => {
     })
   )
 
-  it.effect("are read no further than their limits", () =>
+  it.effect("modules of a page are read no further than their limits", () =>
     Effect.gen(function* () {
       const answer = pageOf(500, { answered: 200_000, stored: 100 })
       assert.include(

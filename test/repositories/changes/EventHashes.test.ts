@@ -29,7 +29,7 @@ const digested = [
 layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: true })(
   "what the hashes of the log cover",
   (it) => {
-    it.effect.each(digested)("is the salt and $text for the values of an event", ({ text, ...values }) =>
+    it.effect.each(digested)("the hash covers the salt and $text for the values of an event", ({ text, ...values }) =>
       Effect.gen(function* () {
         const { pooled } = yield* Sql
         const [row] = yield* pooled<{ readonly digest: string }>`
@@ -40,7 +40,7 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: 
       })
     )
 
-    it.effect("is the position, the ids, the kind, the times and the actor for the rest of an event", () =>
+    it.effect("the hash covers the position, the ids, the kind, the times and the actor for the rest", () =>
       Effect.gen(function* () {
         const { pooled } = yield* Sql
         const [id, record] = ["01890a5d-ac96-774b-bcce-b302099a8057", "01890a5d-ac96-774b-8cce-b302099a8058"]

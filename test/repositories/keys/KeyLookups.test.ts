@@ -187,7 +187,7 @@ layer(Layer.provide(related, settings()), { excludeTestServices: true })(
 )
 
 layer(Layer.provide(related, weights), { excludeTestServices: true })("the share of a key with a weight", (it) => {
-  it.effect("is its own and that of its successors, and not that of its predecessors", () =>
+  it.effect("a key with a weight has a share of its own, as have its successors, and its predecessors have not", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(
         yield* sharesOf(rotated, 0, 59, 60, 61, 149),
@@ -209,7 +209,7 @@ const newKey = (id: string, change: Partial<NewKey> = {}): NewKey => ({
 })
 
 layer(services, { excludeTestServices: true })("the shares of keys of an expiring key", (it) => {
-  it.effect("do not change when that key is rotated, and those of other keys do not either", () =>
+  it.effect("shares of keys of an expiring key do not change when it is rotated, and neither do those of others", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const insert = (id: string, createdBy?: ApiKeyId, change: Partial<NewKey> = {}) =>

@@ -120,7 +120,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("the quality of locatio
 
 const unprepared = Postgres.sql.pipe(Layer.provideMerge(TestServer.settings({ DATABASE_PREPARE: "false" })))
 layer(unprepared, { excludeTestServices: true })("the quality of locations with many postal codes", (it) => {
-  it.effect("is assessed in smaller parts when that of one batch exceeds the statement timeout", () =>
+  it.effect("quality is assessed in smaller parts when that of one batch exceeds the statement timeout", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const count = 400
