@@ -6,7 +6,7 @@ import { storedEvent } from "../../support/changes/StoredEvents.ts"
 const types = (...visible: ReadonlyArray<RecordType>) => new Set<RecordType>(visible)
 
 describe("what readers see of an event", () => {
-  it("is made once for all readers that see the same links, whatever else they may read", () => {
+  it("the text of an event is made once for all readers that see the same links, whatever else they may read", () => {
     let count = 0
     const seenOf = shared((_, visible) => `${++count} ${[...visible].join()}`)
     const moved = storedEvent()

@@ -54,7 +54,7 @@ const reading = (start: number, wait: Follower["wait"] = () => Effect.void) => {
 }
 
 describe("a reader that follows the log", () => {
-  it.effect("has more events while some are behind its cursor, in memory or not", () =>
+  it.effect("a reader that follows the log has more events while some are behind its cursor, in memory or not", () =>
     Effect.gen(function* () {
       for (const start of [0, 8, 11]) {
         const { reader } = yield* reading(start)
@@ -69,7 +69,7 @@ describe("a reader that follows the log", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("has more events when memory drops those behind its cursor", () =>
+  it.effect("a reader that follows the log has more events when memory drops those behind its cursor", () =>
     Effect.gen(function* () {
       const { memory, reader } = yield* reading(0)
       yield* reader.next(0, { events: 4, bytes: 1024 })
@@ -97,7 +97,7 @@ describe("a reader that follows the log", () => {
 })
 
 describe("the end of the log in memory", () => {
-  it.effect("is read anew for the next follower after the last one left while it was read", () =>
+  it.effect("the end of the log is read anew for the next follower after the last one left while it was read", () =>
     Effect.gen(function* () {
       const ends = yield* Queue.unbounded<number>()
       const reading = yield* Queue.unbounded<void>()
