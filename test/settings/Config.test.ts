@@ -310,7 +310,7 @@ const valid = each.flatMap(([name, { valid }]) => valid.map(([sent, expected]) =
 const invalid = each.flatMap(([name, { invalid }]) => invalid.map((sent) => [name, sent] as const))
 
 describe("the settings", () => {
-  it("are those of running.md, and those of the example file, in its order", () => {
+  it("the settings are those of running.md, and those of the example file, in its order", () => {
     assert.sameMembers(names, Object.keys(described))
     const example = readFileSync(new URL("../../.env.example", import.meta.url), "utf8")
     assert.deepStrictEqual(
@@ -319,7 +319,7 @@ describe("the settings", () => {
     )
   })
 
-  it.effect("have defaults that work on one machine", () =>
+  it.effect("the settings have defaults that work on one machine", () =>
     Effect.gen(function* () {
       const settings = yield* read({})
       const actual = Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, plain(value)]))
@@ -327,7 +327,7 @@ describe("the settings", () => {
     })
   )
 
-  it.effect("are the defaults where a variable is empty or blank, and in the example file", () =>
+  it.effect("the settings are the defaults where a variable is empty or blank, and in the example file", () =>
     Effect.gen(function* () {
       const defaults = yield* read({})
       const example = readFileSync(new URL("../../.env.example", import.meta.url), "utf8")
@@ -384,7 +384,7 @@ describe("a setting that cannot be read", () => {
     })
   )
 
-  it.effect("are all reported at once", () =>
+  it.effect("settings that cannot be read are all reported at once", () =>
     Effect.gen(function* () {
       const { message } = yield* Effect.flip(read(Object.fromEntries(invalid.toReversed())))
       const reported = message.split("\n").map((line) => line.split(":")[0])
@@ -417,7 +417,7 @@ describe("a setting that cannot be read", () => {
     })
   )
 
-  it.effect("are reported with the variables that look like misspelt settings", () =>
+  it.effect("settings that cannot be read are reported with the variables that look like misspelt settings", () =>
     Effect.gen(function* () {
       const { message } = yield* Effect.flip(read({ STORAGE: "s3", S3_BUCKETT: "files", HOME: "/root", PORTAL: "x" }))
       const [problem, ...hints] = message.split("\n")
