@@ -18,7 +18,7 @@ describe("what a page of a list may cost", () => {
     assert.deepStrictEqual([1, 25, 26, 500].map(of), ["cheap", "cheap", "large", "large"])
   })
 
-  it("is in proportion to its limit", () => {
+  it("the cost of a page is in proportion to its limit", () => {
     const { note, of } = make()
     note(25 * 1024, 25)
     assert.deepStrictEqual([25, 256, 257, 500].map(of), ["cheap", "cheap", "ordinary", "ordinary"])
@@ -26,13 +26,13 @@ describe("what a page of a list may cost", () => {
     assert.deepStrictEqual([25, 150, 250].map(of), ["ordinary", "ordinary", "large"])
   })
 
-  it("is not multiplied by the largest record, which a page of one row may have been", () => {
+  it("the cost of a page is not multiplied by the largest record, which a page of one row may have been", () => {
     const { note, of } = make()
     note(64 * 1024, 1)
     assert.deepStrictEqual([1, 25, 100, 500].map(of), ["cheap", "cheap", "cheap", "ordinary"])
   })
 
-  it("does not fall with the number of small pages", () => {
+  it("the cost of a page does not fall with the number of small pages", () => {
     const { note, of } = make()
     note(15 * mebibyte, 250, { isAtLeast: true })
     for (let page = 0; page < 10_000; page++) note(25 * 1024, 25)
@@ -61,7 +61,7 @@ describe("what a page of a list may cost", () => {
     assert.deepStrictEqual([1, 25].map(of), ["ordinary", "ordinary"])
   })
 
-  it("is at least that of a page with some members of its records", () => {
+  it("the cost of a page is at least that of a page with some members of its records", () => {
     const { note, of } = make()
     note(500, 25, { isAtLeast: true })
     assert.deepStrictEqual([25, 500].map(of), ["cheap", "large"])

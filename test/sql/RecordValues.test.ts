@@ -21,7 +21,7 @@ describe("The uuids of new records", () => {
     })
   )
 
-  it.effect("have the time of a clock that was set back by more than a second", () =>
+  it.effect("uuids have the time of a clock that was set back by more than a second", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(1_900_000_000_000)
       const [later] = yield* uuidsV7(1)
