@@ -54,7 +54,7 @@ layer(listening({ CORS_ORIGINS: `http://localhost:5173, ${origin}` }), live)("pa
       }
     })
 
-  it.effect("can read answers and errors of /v1", () =>
+  it.effect("pages of configured origins can read answers and errors of /v1", () =>
     Effect.gen(function* () {
       const headers = { origin }
       const body = JSON.stringify({ name: "Branch", identifier: "cors" })
@@ -98,7 +98,7 @@ layer(listening({ CORS_ORIGINS: `http://localhost:5173, ${origin}` }), live)("pa
     })
   )
 
-  it.effect("are the only ones: another origin gets no header, and caches keep its answers apart", () =>
+  it.effect("configured origins are the only ones: another gets no header, and caches keep its answers apart", () =>
     Effect.gen(function* () {
       for (const other of ["https://evil.example", `${origin}.evil.example`, "http://app.example.com", "null"]) {
         const answer = yield* send("GET", "/v1/me", { headers: { origin: other } })
@@ -115,7 +115,7 @@ layer(listening({ CORS_ORIGINS: `http://localhost:5173, ${origin}` }), live)("pa
 })
 
 layer(listening({ MAX_IN_FLIGHT: "1" }), live)("pages of any origin", (it) => {
-  it.effect("can read when to send a part again to a service that is overloaded", () =>
+  it.effect("pages of any origin can read when to send a part again to a service that is overloaded", () =>
     Effect.gen(function* () {
       const { parts } = yield* begin(1)
       const answers = yield* Effect.all(
@@ -133,7 +133,7 @@ layer(listening({ MAX_IN_FLIGHT: "1" }), live)("pages of any origin", (it) => {
 const crowded = listening({ CORS_ORIGINS: "*", MAX_IN_FLIGHT: "1", RATE_LIMIT_PER_SECOND: "1" })
 
 layer(crowded, live)("pages of every origin", (it) => {
-  it.effect("can read answers, also those of a service that is overloaded and of a key above its rate", () =>
+  it.effect("any origin can read answers, also those of an overloaded service and of a key above its rate", () =>
     Effect.gen(function* () {
       const path = "/v1/locations?limit=1"
       const ask = send("GET", path, { headers: { origin } })

@@ -79,7 +79,7 @@ const few = Layer.succeed(MaxDownloads, { ofProcess: 5, ofNetwork: 3, waitMillis
 const patient = Layer.succeed(MaxDownloads, { ofProcess: 5, ofNetwork: 3, waitMillis: 60_000 })
 
 layer(listening().pipe(Layer.provide(patient)), { excludeTestServices: true })("many downloads at once", (it) => {
-  it.effect("are answered one after the other as the clients read them", () =>
+  it.effect("many downloads are answered one after the other as the clients read them", () =>
     Effect.gen(function* () {
       const path = yield* uploaded(mebibyte)
       const answers = yield* Effect.all(

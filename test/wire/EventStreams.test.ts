@@ -71,7 +71,7 @@ layer(listening(), live)("a stream of events", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("has each event once when users log in between them, also behind a cursor before the logins", () =>
+  it.effect("a stream has each event once when users log in between them, also behind a cursor before the logins", () =>
     Effect.gen(function* () {
       const { send } = yield* Wire
       const { pooled } = yield* Sql
@@ -101,7 +101,7 @@ layer(listening(), live)("a stream of events", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("has no erased values, behind a cursor before the erasure either", () =>
+  it.effect("a stream has no erased values, behind a cursor before the erasure either", () =>
     Effect.gen(function* () {
       const { send } = yield* Wire
       const stream = yield* open()
@@ -164,7 +164,7 @@ layer(listening(), live)("a stream of events", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("has the events of its filters only, and of the types that its key may read", () =>
+  it.effect("a stream has the events of its filters only, and of the types that its key may read", () =>
     Effect.gen(function* () {
       const { send } = yield* Wire
       const { key } = yield* newKey(["read:events", "read:locations"])
@@ -184,7 +184,7 @@ layer(listening(), live)("a stream of events", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("has events of other records by the relations that its key sees only, older ones and new ones", () =>
+  it.effect("a stream has events of other records by relations that its key sees only, older ones and new ones", () =>
     Effect.gen(function* () {
       const { send } = yield* Wire
       const member = { username: identifier(), email: `${identifier()}@example.com` }
@@ -292,7 +292,7 @@ layer(listening(), live)("a stream of events", (it) => {
 })
 
 layer(listening().pipe(Layer.provide(quick)), live)("a stream that outlasts the time of an answer", (it) => {
-  it.effect("has a comment at each interval and no limit on its time", () =>
+  it.effect("a stream has a comment at each interval and no limit on its time", () =>
     Effect.gen(function* () {
       const stream = yield* eventually("the stream begins", open(), ({ status }) => status === 200)
       yield* Effect.promise(() => until("there are six comments", () => stream.comments() >= 6))
@@ -300,7 +300,7 @@ layer(listening().pipe(Layer.provide(quick)), live)("a stream that outlasts the 
     }).pipe(Effect.scoped)
   )
 
-  it.effect("has an id before its first event, which moves over the events that its filters leave out", () =>
+  it.effect("a stream has an id before its first event, which moves over the events that its filters leave out", () =>
     Effect.gen(function* () {
       const { send } = yield* Wire
       const stream = yield* eventually("the stream begins", open("?types=post.deleted"), ({ status }) => status === 200)
