@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
 
-// Fails on words that the glossary replaces by a term of the field: in prose, and as parts of identifiers.
+// Fails on words that the glossary replaces by a term of the field: in prose, and as parts of identifiers. It also fails on titles
+// of tests that do not name their subject.
 const banned: ReadonlyArray<readonly [word: string, instead: string]> = [
   ["told|tells?|telling", "return, report, log, show, visible"],
   ["mend(?:s|ed|ing)?", "fix, recover"],
@@ -48,8 +49,22 @@ const found = files.flatMap((file) => {
     })
 })
 
-if (found.length > 0) {
-  console.error(found.join("\n"))
-  console.error(`${found.length} banned words`)
+/** The start of a title that takes its subject from the group of the test. */
+const verb =
+  /\bit(?:\.\w+)*(?:\((?:[^()]|\([^()]*\))*\))?\(\s*["'`]((?:is|are|has|have|was|were|does|do|can|may|takes?|become)\b)/g
+
+const incomplete = files
+  .filter((file) => file.startsWith("test/"))
+  .flatMap((file) => {
+    const text = readFileSync(file, "utf8")
+    return [...text.matchAll(verb)].map(
+      ({ 1: word, index }) =>
+        `${file}:${text.slice(0, index).split("\n").length}: a title begins with "${word}"; name its subject`
+    )
+  })
+
+if (found.length + incomplete.length > 0) {
+  console.error([...found, ...incomplete].join("\n"))
+  console.error(`${found.length} banned words, ${incomplete.length} titles without a subject`)
   process.exit(1)
 }
