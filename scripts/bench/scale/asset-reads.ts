@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import type { Sql } from "postgres"
-import { projectSize } from "./asset-rows.ts"
-import { allWords, commonWords, projectOf } from "./asset-words.ts"
+import { projectSize } from "./seed/asset-rows.ts"
+import { allWords, commonWords, projectOf } from "./seed/asset-words.ts"
 import type { Service } from "../../../test/support/Services.ts"
 
 /** The default size of a page. */

@@ -8,7 +8,7 @@ import { fieldOf } from "../../../src/domain/assets/metaTags/MetaTagField.ts"
 import type { Field } from "../../../src/domain/query/FilterFields.ts"
 import * as User from "../../../src/domain/people/User.ts"
 
-import { metaTags } from "./meta-tags.ts"
+import { metaTags } from "./seed/meta-tags.ts"
 
 interface Collection {
   readonly record: Schema.Top

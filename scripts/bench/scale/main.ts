@@ -10,8 +10,8 @@ import { scaleOptions } from "./options.ts"
 import { parts } from "./parts.ts"
 import { templated } from "./readiness.ts"
 import { evaluate, report } from "./report.ts"
-import { seedAll } from "./rows.ts"
-import { countsOf } from "./step.ts"
+import { seedAll } from "./seed/rows.ts"
+import { countsOf } from "./seed/step.ts"
 import { waypost } from "../../../test/support/Services.ts"
 
 // Measures every list, filter and search of the service at several table sizes.

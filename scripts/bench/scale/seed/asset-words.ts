@@ -1,4 +1,4 @@
-import { pick, type Random, randomOf } from "../../../test/support/Random.ts"
+import { pick, type Random, randomOf } from "../../../../test/support/Random.ts"
 
 export const languages = ["nl", "en", "de"] as const
 export type Language = (typeof languages)[number]

@@ -1,6 +1,6 @@
 import type { Sql } from "postgres"
 import { description, fileName, type Language, projectOf, title } from "./asset-words.ts"
-import { pick, type Random, randomOf } from "../../../test/support/Random.ts"
+import { pick, type Random, randomOf } from "../../../../test/support/Random.ts"
 
 /** Assets per project, which is the number of hits of a selective search. */
 export const projectSize = 20

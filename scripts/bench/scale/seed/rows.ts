@@ -1,7 +1,7 @@
 import type { Counts, Step } from "./step.ts"
 import assert from "node:assert/strict"
 import type { Sql } from "postgres"
-import { seed as seedLocations } from "../../../test/support/Databases.ts"
+import { seed as seedLocations } from "../../../../test/support/Databases.ts"
 import { seedAssets } from "./assets.ts"
 import { seedGroups, seedUsers } from "./people.ts"
 import { seedPosts, seedProducts } from "./portal.ts"

@@ -1,5 +1,5 @@
 import type { Sql, TransactionSql } from "postgres"
-import { pick } from "../../../test/support/Databases.ts"
+import { pick } from "../../../../test/support/Databases.ts"
 import type { Step } from "./step.ts"
 
 const firstNames = "Anna Bram Daan Eva Fleur Gijs Hanna Iris Jan Kees Lotte Mees Noor Olaf Pim Roos Sem Tess Vera Wout"
