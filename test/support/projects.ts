@@ -29,6 +29,7 @@ const slow = [
   "test/http/quality/*.test.ts",
   "test/http/webhooks/{Deliveries,Receivers}.test.ts",
   "test/http/writes/{BulkSequences,StaleStatistics}.test.ts",
+  "test/http/writes/plans/*.test.ts",
   "test/jobs/{PostSchedule,Sealing,SweeperRaces}.test.ts",
   "test/prove/*.test.ts",
   "test/repositories/quality/SharedPlaces.test.ts",

@@ -5,17 +5,13 @@ import { Permission } from "../../../src/domain/keys/Permission.ts"
 import * as RelationStatements from "../../../src/repositories/people/RelationStatements.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { cpuMillis } from "../../support/CpuTime.ts"
+import { keyWith, zero } from "../../support/requests/PlanRequests.ts"
 import { createPost } from "../../support/requests/PostRequests.ts"
 import { expectError, problemsOf, send, unique } from "../../support/requests/Requests.ts"
 import * as TestServer from "../../support/TestServer.ts"
 
-const keyWith = (...permissions: ReadonlyArray<Permission>) =>
-  Effect.flatMap(TestServer.TestServer, ({ key }) => key(permissions))
-
 const plan = (query: string, body: ReadonlyArray<object>, key: string) =>
   send("POST", `/v1/plans?${query}`, { body, key })
-
-const zero = { create: 0, update: 0, unchanged: 0, delete: 0, refused: 0 }
 
 const languages = ["de", "en", "es", "fr", "nl"]
 

@@ -554,7 +554,7 @@ export const promises: ReadonlyArray<Promised> = [
     "a plan is applied as it is shown, and quickly",
     "25,000 rows planned ≤ 4 s and applied ≤ 6 s; 100,000 rows within 1 GB; the same file planned again is all unchanged; nothing written when anything fails",
     "prove/Plans.prove.ts",
-    "http/writes/Plans.test.ts"
+    "http/writes/plans/Plans.test.ts"
   ),
   promised(
     "VO1",
