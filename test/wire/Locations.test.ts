@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { unknownUuid } from "../support/requests/Requests.ts"
 import { layer as listening, Wire } from "../support/wire/Wire.ts"
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
-const unknownUuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
 let count = 0
 
 const create = Effect.gen(function* () {

@@ -4,11 +4,11 @@ import { createHmac, randomBytes } from "node:crypto"
 import { connect } from "node:net"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as PartUrl from "../../src/storage/PartUrl.ts"
+import { unknownUuid } from "../support/requests/Requests.ts"
 import { mebibyte, sha256, stored } from "../support/requests/UploadRequests.ts"
 import { begin, complete, md5, partsOf, pathOf, put, send } from "../support/requests/UploadParts.ts"
 import { type Answer, layer as listening, Wire } from "../support/wire/Wire.ts"
 
-const unknownUuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
 const origin = "https://uploads.example"
 
 /** Pages of any origin may read this response and its ETag. */

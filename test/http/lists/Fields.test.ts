@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Predicate } from "effect"
 import { pick, randomOf } from "../../support/Random.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { create, problemsOf, send, unique } from "../../support/requests/Requests.ts"
@@ -18,7 +18,6 @@ const treeOf = (paths: ReadonlyArray<string>): Tree => {
 }
 
 type Json = Readonly<Record<string, unknown>>
-const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
 
 const membersOf = (record: Json, tree: Tree): Json =>
   Object.fromEntries(
@@ -31,15 +30,15 @@ const membersOf = (record: Json, tree: Tree): Json =>
 const partOf = (value: unknown, tree: Tree): unknown => {
   if (tree.size === 0) return value
   if (Array.isArray(value)) return value.map((element) => membersOf(element as Json, tree))
-  const members = isObject(value) ? membersOf(value, tree) : {}
+  const members = Predicate.isObject(value) ? membersOf(value, tree) : {}
   return Object.keys(members).length === 0 ? undefined : members
 }
 
 const pathsIn = (value: unknown, above: ReadonlyArray<string> = []): ReadonlyArray<string> => {
   const own = above.length === 0 ? [] : [above.join(".")]
   if (Array.isArray(value))
-    return [...own, ...value.flatMap((element) => (isObject(element) ? pathsIn(element, above) : []))]
-  if (!isObject(value)) return own
+    return [...own, ...value.flatMap((element) => (Predicate.isObject(element) ? pathsIn(element, above) : []))]
+  if (!Predicate.isObject(value)) return own
   return [...own, ...Object.entries(value).flatMap(([name, inner]) => pathsIn(inner, [...above, name]))]
 }
 

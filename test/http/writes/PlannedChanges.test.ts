@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Predicate } from "effect"
 import { Permission } from "../../../src/domain/keys/Permission.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import * as Data from "../../support/bulk/Data.ts"
@@ -19,18 +19,16 @@ interface Change {
 /** The tables whose plans are computed. */
 const computed = ["locations"]
 
-const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
-
 /** A value without what is empty, which records do not have. */
 const pruned = (value: unknown): unknown => {
-  if (!isObject(value)) return value
+  if (!Predicate.isObject(value)) return value
   const members = Object.entries(value).map(([name, inner]) => [name, pruned(inner)] as const)
   const kept = members.filter(
     ([, inner]) =>
       !(
         inner === undefined ||
         (Array.isArray(inner) && inner.length === 0) ||
-        (isObject(inner) && Object.keys(inner).length === 0)
+        (Predicate.isObject(inner) && Object.keys(inner).length === 0)
       )
   )
   return Object.fromEntries(kept)
@@ -39,7 +37,10 @@ const pruned = (value: unknown): unknown => {
 /** A record in which the member at a path has another value. */
 const having = (record: Json, [name, ...below]: ReadonlyArray<string>, value: unknown): Json => {
   const inner = record[name!]
-  return { ...record, [name!]: below.length === 0 ? value : having(isObject(inner) ? inner : {}, below, value) }
+  return {
+    ...record,
+    [name!]: below.length === 0 ? value : having(Predicate.isObject(inner) ? inner : {}, below, value)
+  }
 }
 
 /** The members that no plan changes. */
@@ -71,7 +72,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans of locations", (
         const identifiers = Array.from({ length: 60 }, (_, number) => `x${number}`)
         const rows = Array.from({ length: 40 }, () => {
           const row = data.create("locations")
-          return isObject(row) && random() < 0.7 ? { ...row, identifier: pick(random, identifiers) } : row
+          return Predicate.isObject(row) && random() < 0.7 ? { ...row, identifier: pick(random, identifiers) } : row
         })
         const before = yield* records
         const made = yield* send("POST", "/v1/plans?resource=locations", { body: rows, key })

@@ -1,3 +1,5 @@
+import { Predicate } from "effect"
+import { unknownUuid } from "../../support/requests/Requests.ts"
 import type { Kind } from "./Commands.ts"
 
 export type Json = Record<string, any>
@@ -16,9 +18,6 @@ export const relations = [
   ["users", "groups"],
   ["groups", "locations"]
 ] as const
-
-/** A uuid that no record has. */
-const unknownUuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
 
 /** The stored records, and the uuids of deleted ones. */
 export class State {
@@ -91,14 +90,15 @@ export class State {
   }
 }
 
-const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
-
 /** Merges members recursively; `null` clears a member, an empty object unsets it, lists are replaced. */
 export const merge = (current: Json | undefined, patch: Json): Json => {
   const merged: Json = { ...current }
   for (const [member, value] of Object.entries(patch)) {
-    const next = isObject(value) ? merge(isObject(merged[member]) ? merged[member] : {}, value) : value
-    if (next === null || next === undefined || (isObject(next) && Object.keys(next).length === 0)) delete merged[member]
+    const next = Predicate.isObject(value)
+      ? merge(Predicate.isObject(merged[member]) ? merged[member] : {}, value)
+      : value
+    if (next === null || next === undefined || (Predicate.isObject(next) && Object.keys(next).length === 0))
+      delete merged[member]
     else merged[member] = next
   }
   return merged

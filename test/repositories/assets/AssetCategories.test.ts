@@ -1,11 +1,12 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Schema } from "effect"
-import { AssetCategoryCreate, type AssetCategoryId } from "../../../src/domain/assets/AssetCategory.ts"
+import { AssetCategoryCreate, AssetCategoryId } from "../../../src/domain/assets/AssetCategory.ts"
 import { noPrecondition } from "../../../src/domain/query/Precondition.ts"
 import { Locales, make } from "../../../src/domain/schema/Locale.ts"
 import { AssetCategories } from "../../../src/repositories/assets/AssetCategories.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import * as Postgres from "../../support/Postgres.ts"
+import { unknownUuid } from "../../support/requests/Requests.ts"
 import { settings } from "../../support/TestServer.ts"
 
 const services = AssetCategories.layer.pipe(
@@ -15,7 +16,6 @@ const services = AssetCategories.layer.pipe(
 )
 
 const many = 10_000
-const unknownUuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30" as AssetCategoryId
 const category = (key: string, parentUuid?: AssetCategoryId) =>
   Effect.flatMap(AssetCategories, (categories) =>
     Effect.map(
@@ -76,7 +76,7 @@ layer(services, { excludeTestServices: true })("repository of asset categories",
       assert.sameMembers([...(yield* categories.withDescendants([a, b]))], [a, b, below, deeper])
       assert.sameMembers([...(yield* categories.withDescendants([below]))], [below, deeper])
       assert.sameMembers([...(yield* categories.withDescendants([deeper, a]))], [a, below, deeper])
-      assert.deepStrictEqual(yield* categories.withDescendants([unknownUuid]), [])
+      assert.deepStrictEqual(yield* categories.withDescendants([AssetCategoryId.make(unknownUuid)]), [])
     })
   )
 

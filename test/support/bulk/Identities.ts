@@ -1,10 +1,9 @@
+import { Predicate } from "effect"
+
 const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi
 
 /** Members to which two services give different values, if any: times of writes, requests, and addresses. */
 const own = new Set(["createdAt", "editedAt", "created_at", "edited_at", "requestId", "urls", "thumbnailUrl"])
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** Which uuid of one service stands for which of another. Uuids that no record has are the same in both. */
 export class Identities {
@@ -53,7 +52,7 @@ export class Identities {
       const [ours, theirs] = isSet ? [here.toSorted(byUuid), there.toSorted(byUuid)] : [here, there]
       return ours.flatMap((one: unknown, index) => this.differences(one, theirs[index], `${path}[${index}]`))
     }
-    if (isObject(here) && isObject(there)) {
+    if (Predicate.isObject(here) && Predicate.isObject(there)) {
       const ours: Readonly<Record<string, unknown>> = Object.fromEntries(
         Object.entries(here).map(([name, value]) => [this.#rename(name), value])
       )

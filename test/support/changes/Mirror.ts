@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { seal } from "../../../src/jobs/Sealing.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { send } from "../requests/Requests.ts"
+import { withoutAddresses } from "./World.ts"
 
 /** Seals every change that is committed; the service seals concurrently. */
 export const sealAll = Effect.flatMap(Sql, ({ pooled }) =>
@@ -74,18 +75,7 @@ export const changedBy = <A, E, R>(resource: string, write: Effect.Effect<A, E, 
     return data.map(({ uuid }) => uuid).toSorted()
   })
 
-const addresses = new Set(["urls", "thumbnailUrl"])
-
-/** Without signed addresses, which a mirror need not follow. */
-export const withoutAddresses = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(withoutAddresses)
-  if (typeof value !== "object" || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, member]) => (addresses.has(name) ? [] : [[name, withoutAddresses(member)]]))
-  )
-}
-
-/** Every record of a list by uuid, without addresses. */
+/** Every record of a list by uuid, without the signed addresses, which a mirror need not follow. */
 export const listed = Effect.fnUntraced(function* (resource: string, key?: string) {
   const records = new Map<string, unknown>()
   const include = resource === "assets" ? "&include=categories,metaTags" : ""

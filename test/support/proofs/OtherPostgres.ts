@@ -13,17 +13,27 @@ export const binaries = "/usr/lib/postgresql/15/bin"
 /** Whether this machine has the PostgreSQL 15 of Debian 12. */
 export const isAvailable = existsSync(`${binaries}/initdb`)
 
-/** Starts an empty PostgreSQL 15 in a new folder; one that is durable writes to the disk what is committed. */
-export const start = async (folder: string, { isDurable = false } = {}) => {
-  if (!isAvailable) throw new Error("This proof needs the PostgreSQL 15 of Debian 12: apt-get install postgresql-15")
+/** The account that PostgreSQL runs as where this process is root, and how a folder for it is made. */
+export const findAccount = async () => {
   const account = Option.getOrUndefined(
     await Effect.runPromise(Accounts.find(Option.none()).pipe(Effect.provide(NodeServices.layer)))
   )
-  const as = account === undefined ? {} : { uid: account.uid, gid: account.gid }
-  mkdirSync(folder, { mode: 0o700 })
-  if (account !== undefined) chownSync(folder, account.uid, account.gid)
+  return {
+    ids: account === undefined ? {} : { uid: account.uid, gid: account.gid },
+    makeFolder: (path: string) => {
+      mkdirSync(path, { mode: 0o700 })
+      if (account !== undefined) chownSync(path, account.uid, account.gid)
+    }
+  }
+}
+
+/** Starts an empty PostgreSQL 15 in a new folder; one that is durable writes to the disk what is committed. */
+export const start = async (folder: string, { isDurable = false } = {}) => {
+  if (!isAvailable) throw new Error("This proof needs the PostgreSQL 15 of Debian 12: apt-get install postgresql-15")
+  const { ids, makeFolder } = await findAccount()
+  makeFolder(folder)
   const run = (program: string, ...args: ReadonlyArray<string>) =>
-    own(spawn(`${binaries}/${program}`, args, { ...as, cwd: "/", stdio: "ignore", env: { LC_ALL: "C.UTF-8" } }))
+    own(spawn(`${binaries}/${program}`, args, { ...ids, cwd: "/", stdio: "ignore", env: { LC_ALL: "C.UTF-8" } }))
   const made = run("initdb", "-D", folder, "-U", "waypost", "--auth=trust", "--encoding=UTF8", "--no-sync")
   if ((await made.exited) !== 0) throw new Error("PostgreSQL 15: initdb failed")
   await using stack = new AsyncDisposableStack()

@@ -1,14 +1,11 @@
-import { NodeServices } from "@effect/platform-node"
-import { Effect, Option } from "effect"
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
-import { chownSync, chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import postgres from "postgres"
-import * as Accounts from "../../../src/postgres/Accounts.ts"
 import { type Child, own } from "../Children.ts"
 import * as Process from "../Process.ts"
 import { isInstalled } from "../Programs.ts"
@@ -126,21 +123,17 @@ export const start = async (): Promise<Cluster> => {
   await using stack = new AsyncDisposableStack()
   const folder = mkdtempSync(join(tmpdir(), "waypost-patroni-"))
   stack.defer(() => rmSync(folder, { recursive: true, force: true, maxRetries: 6, retryDelay: 200 }))
-  const account = Option.getOrUndefined(
-    await Effect.runPromise(Accounts.find(Option.none()).pipe(Effect.provide(NodeServices.layer)))
-  )
-  const as = account === undefined ? {} : { uid: account.uid, gid: account.gid }
+  const { ids, makeFolder } = await OtherPostgres.findAccount()
   const folderFor = (name: string) => {
     const path = join(folder, name)
-    mkdirSync(path, { mode: 0o700 })
-    if (account !== undefined) chownSync(path, account.uid, account.gid)
+    makeFolder(path)
     return path
   }
   chmodSync(folder, 0o755)
   /** Starts a program that ends with this process; returns it with its output. */
   const run = (program: string, args: ReadonlyArray<string>, cwd: string) => {
     const env = { PATH: process.env["PATH"], LC_ALL: "C.UTF-8", HOME: cwd }
-    const child = spawn(program, args, { ...as, cwd, env, stdio: ["ignore", "pipe", "pipe"] })
+    const child = spawn(program, args, { ...ids, cwd, env, stdio: ["ignore", "pipe", "pipe"] })
     const output: Array<string> = []
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => output.push(String(chunk)))
     return { pid: child.pid!, output, ...own(child) }
