@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import * as FailedFiles from "../../src/services/FailedFiles.ts"
 
 describe("a file whose rendering failed", () => {
-  it.effect("is rendered again after a minute, also if the clock was set back", () =>
+  it.effect("a file that failed is rendered again after a minute, also if the clock was set back", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(1_800_000_000_000)
       const { add, isRecent } = FailedFiles.make()

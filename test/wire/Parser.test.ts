@@ -294,7 +294,7 @@ layer(listening().pipe(Layer.provide(quick)), { excludeTestServices: true })("a 
     })
   )
 
-  it.effect("is no answer to the request before it, which gets its own", () =>
+  it.effect("a rejection is no answer to the request before it, which gets its own", () =>
     Effect.gen(function* () {
       const { fullKey, port } = yield* Wire
       const first = `GET /v1/events?wait=3&types=user.created HTTP/1.1\r\n${host}Authorization: ${fullKey}\r\n\r\n`
