@@ -20,8 +20,13 @@ const shape = Effect.gen(function* () {
   return Object.fromEntries(rows.map(({ form, name }) => [name, form])) satisfies Shape
 })
 
-/** Changes that a release has prepared, by not using what they remove; each with that release. */
-const prepared: Readonly<Record<string, string>> = {}
+/** Changes that a release has prepared, by not using what they remove; each with that release, or with why it is allowed without one. */
+const prepared: Readonly<Record<string, string>> = {
+  "rule meta_tag_definitions_bytes of meta_tag_definitions may reject what the version before writes: raised by a trigger":
+    "the guide to upgrading names this exception",
+  'rule locations_timezone_known of locations was "CHECK (waypost_knows_zone(timezone))" and is "raised by a trigger"':
+    "the trigger rejects less than the rule did"
+}
 
 /** Changes that would fail requests of the version before while both run, each with what is reported. */
 const planted = [
@@ -32,6 +37,15 @@ const planted = [
   ["alter table groups add column colour text not null", /^column groups\.colour has no default$/],
   ["alter table locations alter column locale set not null", /^column locations\.locale was "text null" and is/],
   ["alter table groups add constraint short check (length(name) < 50)", /^rule short of groups may reject/],
+  [
+    `do $do$ begin
+      create function reject() returns trigger language plpgsql as $$ begin
+        raise exception '' using errcode = 'check_violation', constraint = 'short';
+      end $$;
+      create trigger reject before insert on groups for each row execute function reject();
+    end $do$`,
+    /^rule short of groups may reject/
+  ],
   ["create unique index one_name on users (lower(username), role)", /^unique index one_name of users may reject/],
   ["drop function waypost_index_asset cascade", /^function waypost_index_asset\(.*\) is gone$/]
 ] as const

@@ -21,6 +21,9 @@ export const shapeQuery = `
   select format('rule %s of %s', o.conname, o.conrelid::regclass), pg_get_constraintdef(o.oid)
     from pg_constraint o where o.connamespace = 'public'::regnamespace and o.conrelid <> 0 and o.contype in ('c', 'f', 'u', 'p', 'x')
   union all
+  select distinct format('rule %s of %s', raised[1], t.tgrelid::regclass), 'raised by a trigger'
+    from pg_trigger t join pg_proc p on p.oid = t.tgfoid, regexp_matches(p.prosrc, 'constraint = ''(\\w+)''', 'g') raised
+  union all
   select format('unique index %s of %s', i.indexrelid::regclass, i.indrelid::regclass), pg_get_indexdef(i.indexrelid)
     from pg_index i join pg_class c on c.oid = i.indrelid
     where c.relnamespace = 'public'::regnamespace and i.indisunique
