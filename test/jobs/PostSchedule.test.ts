@@ -212,6 +212,49 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: 
       })
   )
 
+  it.effect("events of posts and assets have the label in the default locale, also after the default has changed", () =>
+    Effect.gen(function* () {
+      const adopt = (...supported: ReadonlyArray<string>) =>
+        Effect.provide(PostSchedule.adoptLanguage, locales(supported))
+      const both = (member: string) =>
+        JSON.stringify([
+          { locale: "nl-BE", [member]: "Vlaams" },
+          { locale: "nl-NL", [member]: "Hollands" }
+        ])
+      const sealed = Effect.gen(function* () {
+        const [before] = yield* execute<{ readonly position: string }>("select position from event_log")
+        yield* execute("select waypost_seal_all()")
+        const events = yield* execute<{ readonly type: string; readonly action: string; readonly label: string }>(
+          `select type, action, label from events where position > ${before!.position} order by position`
+        )
+        return events.map(({ action, label, type }) => `${type} ${action} ${label}`)
+      })
+      yield* clear
+      yield* adopt("nl-BE", "nl-NL")
+      yield* execute(`insert into posts (uuid, slug, type, status, translations, audience, pinned)
+        values (gen_random_uuid(), 'post-both', 'news', 'draft', '${both("title")}', '{}', false)`)
+      yield* execute(`with file as (
+          insert into files (uuid, file_name, extension, mime_type, size, sha256, path_name, url_name)
+            values (gen_random_uuid(), '', '', '', 1, '', '', '') returning uuid
+        ) insert into assets (uuid, file_uuid, file_name_original, file_extension, file_size, path_name, url_name, translations)
+          select gen_random_uuid(), uuid, '', '', 1, '', '', '${both("name")}' from file`)
+      yield* sealed
+      yield* adopt("nl-NL", "nl-BE")
+      yield* execute("update posts set pinned = true")
+      yield* execute(`update assets set focal_point = '{"x": 0, "y": 0}'`)
+      assert.deepStrictEqual(yield* sealed, ["post updated Hollands", "asset updated Hollands"])
+      // A change has the label of its time, also if the next one replaces it before both become events.
+      yield* execute("update posts set pinned = false")
+      yield* execute(`update posts set translations = '[{"locale": "nl-NL", "title": "Nieuw"}]'`)
+      assert.deepStrictEqual(yield* sealed, ["post updated Hollands", "post updated Nieuw"])
+      yield* execute("update posts set pinned = true")
+      yield* execute("delete from posts")
+      yield* execute("delete from assets")
+      assert.deepStrictEqual(yield* sealed, ["post updated Nieuw", "post deleted Nieuw", "asset deleted Hollands"])
+      yield* Effect.provide(PostSchedule.adoptLanguage, locales())
+    })
+  )
+
   it.effect("posts sort by the title in the default language, also after the default has changed", () =>
     Effect.gen(function* () {
       yield* clear
