@@ -65,6 +65,8 @@ describe("PgBouncer in transaction mode", () => {
     for (const [statement] of guide.matchAll(/^alter role .+$/gm)) {
       await installation.sql.unsafe(statement.replace(" waypost ", ` ${installation.username} `))
     }
+    // The tests create and drop their databases there, which takes longer.
+    await installation.sql.unsafe(`alter role ${installation.username} in database postgres set statement_timeout = 0`)
     bouncer = await PgBouncer.start(installation)
   })
   afterAll(async () => {

@@ -25,4 +25,6 @@ export default Effect.gen(function* () {
       if strpos(source, $part$${before}$part$) = 0 then raise exception 'The function has another source'; end if;
       execute replace(source, $part$${before}$part$, $part$${after}$part$);
     end $do$`)
+  // Scans of tables have enormous costs in this function, for which PostgreSQL would compile its statement each time, for seconds.
+  yield* sql`alter function waypost_seal(int) set jit = off`
 })
