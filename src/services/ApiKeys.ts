@@ -166,15 +166,11 @@ const generate = (
 const checkGrant = (by: CallingKey, permissions: ReadonlyArray<Permission>) =>
   requirePermissions(by.permissions, permissions)
 
-const expiresInThePast = InvalidRequestError.of([
-  { in: "body", path: "expiresAt", code: "outOfRange", message: "expiresAt must be in the future" }
-])
+const expiresInThePast = InvalidRequestError.inBody("expiresAt", "outOfRange", "expiresAt must be in the future")
 
-const notActive = InvalidRequestError.of([
-  {
-    in: "path",
-    path: "uuid",
-    code: "notActive",
-    message: "Only an active key can be rotated; this one was replaced, revoked or has expired"
-  }
-])
+const notActive = InvalidRequestError.at(
+  "path",
+  "uuid",
+  "notActive",
+  "Only an active key can be rotated; this one was replaced, revoked or has expired"
+)

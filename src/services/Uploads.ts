@@ -126,7 +126,6 @@ export class Uploads extends Context.Service<
   )
 }
 
-const notAbortable = (code: string, message: string) =>
-  InvalidRequestError.of([{ in: "path", path: "uuid", code, message }])
+const notAbortable = (code: string, message: string) => InvalidRequestError.at("path", "uuid", code, message)
 const alreadyCompleted = notAbortable("completed", "This upload is completed; its file can no longer be aborted")
 const beingCompleted = notAbortable("completing", "This upload is being completed right now")

@@ -29,9 +29,11 @@ export class InvalidRequestError extends ApiError<InvalidRequestError>()(
         .join("; "),
       issues
     })
+  /** One issue with a part of the request. */
+  static at = (place: Issue["in"], path: string, code: string, message: string) =>
+    InvalidRequestError.of([{ in: place, path, code, message }])
   /** One issue with a member of the body. */
-  static inBody = (path: string, code: string, message: string) =>
-    InvalidRequestError.of([{ in: "body", path, code, message }])
+  static inBody = (path: string, code: string, message: string) => InvalidRequestError.at("body", path, code, message)
 }
 
 /** The definition of an error that has only a message: its tag, fields, status and description. */

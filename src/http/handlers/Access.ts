@@ -137,7 +137,7 @@ const members = {
 }
 
 const rejected = (path: string, code: string, message: string) =>
-  Effect.fail(InvalidRequestError.of([{ in: "query", path, code, message }]))
+  Effect.fail(InvalidRequestError.at("query", path, code, message))
 
 /** The request for a list of the records that `of` chooses. */
 const requestOf = Effect.fnUntraced(function* (of: Subject, { filter, ...query }: Omit<Asked["query"], "of">) {

@@ -127,6 +127,4 @@ const mediaTypeOf = ({ headers }: HttpServerRequest.HttpServerRequest) =>
 
 const compressed = new UnsupportedMediaTypeError({ message: "Send the body without Content-Encoding" })
 
-const notUtf8 = InvalidRequestError.of([
-  { in: "body", path: "", code: "invalidEncoding", message: "The body is not valid UTF-8" }
-])
+const notUtf8 = InvalidRequestError.inBody("", "invalidEncoding", "The body is not valid UTF-8")

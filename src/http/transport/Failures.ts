@@ -100,16 +100,12 @@ const replacementFor = (status: number): TransportError => {
 export const noRoute = new RouteNotFoundError({
   message: "No operation has this path; GET /v1/openapi.json lists the operations"
 })
-export const noHost = InvalidRequestError.of([
-  { in: "header", path: "host", code: "required", message: "Send exactly one Host header" }
-])
+export const noHost = InvalidRequestError.at("header", "host", "required", "Send exactly one Host header")
 const mebibytes = (bytes: number) => `${bytes / 1024 ** 2} MiB`
 const bodyTooLarge = new PayloadTooLargeError({
   message: `The body is larger than ${mebibytes(maxBodyBytes)}, or ${mebibytes(maxBulkBytes)} in a bulk request`
 })
-const unreadable = InvalidRequestError.of([
-  { in: "body", path: "", code: "unreadable", message: "The request could not be read" }
-])
+const unreadable = InvalidRequestError.inBody("", "unreadable", "The request could not be read")
 const unavailable = new ServiceUnavailableError({
   message: "The service cannot reach its database; try again"
 })

@@ -14,9 +14,7 @@ type Respond = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhand
 const setPosition = (position: WalPosition) => HttpServerResponse.setHeader(positionHeader, position)
 
 const malformedPosition = Effect.die(
-  InvalidRequestError.of([
-    { in: "header", path: positionHeader, code: "invalidFormat", message: "Expected a position such as 16/B374D848" }
-  ])
+  InvalidRequestError.at("header", positionHeader, "invalidFormat", "Expected a position such as 16/B374D848")
 )
 
 /** Whether a request names the time of a read of the past. A replica that is behind may lack changes before it. */

@@ -133,7 +133,7 @@ const rejectionOf = (error: unknown, requestId: string): KeptAnswer | undefined 
 }
 
 const inHeader = (path: string, code: string, message: string) =>
-  Effect.die(InvalidRequestError.of([{ in: "header", path, code, message }]))
+  Effect.die(InvalidRequestError.at("header", path, code, message))
 
 const malformed = inHeader(
   "idempotency-key",

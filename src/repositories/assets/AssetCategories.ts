@@ -150,4 +150,4 @@ export const constraintErrors = ({ parentUuid }: PartialAssetCategory) =>
       InvalidRequestError.inBody("parentUuid", "cycle", "A category cannot stand below itself")
   })
 
-const inUse = (message: string) => InvalidRequestError.of([{ in: "path", path: "uuid", code: "inUse", message }])
+const inUse = (message: string) => InvalidRequestError.at("path", "uuid", "inUse", message)

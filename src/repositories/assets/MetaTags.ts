@@ -172,14 +172,12 @@ export const constraintErrors = byConstraint({
     )
 })
 
-const tooMuch = InvalidRequestError.of([
-  {
-    in: "query",
-    path: "category",
-    code: "tooMuch",
-    message: `These meta tags have more than ${maxBytes / 1024 ** 2} MiB; ask for those of one category`
-  }
-])
+const tooMuch = InvalidRequestError.at(
+  "query",
+  "category",
+  "tooMuch",
+  `These meta tags have more than ${maxBytes / 1024 ** 2} MiB; ask for those of one category`
+)
 
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(MetaTagDefinition))
 

@@ -51,14 +51,12 @@ const pageTooLarge = ({ mebibytes, products }: Exceeded) => Effect.die(tooMuch(p
 
 const oneTooLarge = ({ mebibytes }: Exceeded) =>
   Effect.die(
-    InvalidRequestError.of([
-      {
-        in: "query",
-        path: "include",
-        code: "tooMuch",
-        message: `The modules of this product have more than ${mebibytes} MiB; read them with GET /v1/products/{uuid}/modules/{module}`
-      }
-    ])
+    InvalidRequestError.at(
+      "query",
+      "include",
+      "tooMuch",
+      `The modules of this product have more than ${mebibytes} MiB; read them with GET /v1/products/{uuid}/modules/{module}`
+    )
   )
 
 interface Shown {

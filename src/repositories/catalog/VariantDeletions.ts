@@ -4,14 +4,12 @@ import { sql } from "../../sql/Fragment.ts"
 
 /** A product with variants is not deleted. */
 export const hasVariants = (count: number) =>
-  InvalidRequestError.of([
-    {
-      in: "path",
-      path: "uuid",
-      code: "hasVariants",
-      message: `The product has ${count === 1 ? "1 variant" : `${count} variants`}; delete them first`
-    }
-  ])
+  InvalidRequestError.at(
+    "path",
+    "uuid",
+    "hasVariants",
+    `The product has ${count === 1 ? "1 variant" : `${count} variants`}; delete them first`
+  )
 
 /** The parent that a row of a file names; its text can have white space around the UUID, of which PostgreSQL accepts none. */
 const parentSent = sql`substring(p.data->>'parentUuid' from '[0-9A-Fa-f-]{36}')::uuid`

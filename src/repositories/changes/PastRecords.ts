@@ -162,8 +162,6 @@ const isExpired = sql`coalesce((
 /** The values of a deleted location can be erased, those that it cannot be without among them. */
 const named = sql`t.name is not null and t.identifier is not null`
 
-const future = InvalidRequestError.of([
-  { in: "query", path: "at", code: "outOfRange", message: "Expected a time that is not in the future" }
-])
+const future = InvalidRequestError.at("query", "at", "outOfRange", "Expected a time that is not in the future")
 
 const expired = new HistoryExpiredError({ message: "The history of this record does not reach back to this time" })

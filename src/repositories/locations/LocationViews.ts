@@ -18,8 +18,7 @@ export type LocationsRequest = ListRequest & {
 
 const distance = "distance"
 
-const rejected = (path: string, message: string) =>
-  InvalidRequestError.of([{ in: "query", path, code: "notAllowed", message }])
+const rejected = (path: string, message: string) => InvalidRequestError.at("query", path, "notAllowed", message)
 
 /** The request with the order of its places, which are nearest first; ends the request if parameters contradict. */
 export const checked = ({ near, radius, ...request }: LocationsRequest): Effect.Effect<LocationsRequest> => {

@@ -91,8 +91,7 @@ export class Territories extends Context.Service<
   )
 }
 
-const rejected = (code: string, message: string) =>
-  Effect.die(InvalidRequestError.of([{ in: "query", path: "within", code, message }]))
+const rejected = (code: string, message: string) => Effect.die(InvalidRequestError.at("query", "within", code, message))
 
 /** The codes whose gaps are asked for, if gaps are; ends the request if the parameters contradict. */
 const rangeOf = ({ kind, within }: TerritoriesRequest) => {

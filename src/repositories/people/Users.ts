@@ -205,14 +205,12 @@ export const constraintErrors = (user: PartialUser) =>
     users_status_move: () => forbiddenMove
   })
 
-const stillExists = InvalidRequestError.of([
-  {
-    in: "path",
-    path: "uuid",
-    code: "notDeleted",
-    message: "The user exists; to delete it and erase its history, use DELETE /v1/users/{uuid}?erase=true"
-  }
-])
+const stillExists = InvalidRequestError.at(
+  "path",
+  "uuid",
+  "notDeleted",
+  "The user exists; to delete it and erase its history, use DELETE /v1/users/{uuid}?erase=true"
+)
 
 const externalIdTaken = InvalidRequestError.inBody(
   "externalId",

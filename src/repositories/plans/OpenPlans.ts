@@ -70,11 +70,9 @@ export const make = (pooled: SqlClient.SqlClient, isLive: Fragment) => {
   return { begin, checkBytes, finish }
 }
 
-const tooManyOpen = InvalidRequestError.of([
-  {
-    in: "query",
-    path: "",
-    code: "tooManyOpen",
-    message: `A key has at most ${limits.live} plans that are not applied, of ${limits.liveBytes / 1024 ** 2} MiB together; delete one`
-  }
-])
+const tooManyOpen = InvalidRequestError.at(
+  "query",
+  "",
+  "tooManyOpen",
+  `A key has at most ${limits.live} plans that are not applied, of ${limits.liveBytes / 1024 ** 2} MiB together; delete one`
+)

@@ -214,11 +214,9 @@ export const make = (
   }
 }
 
-const tooManyDeletions = InvalidRequestError.of([
-  {
-    in: "query",
-    path: "mode",
-    code: "tooMany",
-    message: `Expected at most ${limits.rows} records that the file does not name; choose some of them with filter`
-  }
-])
+const tooManyDeletions = InvalidRequestError.at(
+  "query",
+  "mode",
+  "tooMany",
+  `Expected at most ${limits.rows} records that the file does not name; choose some of them with filter`
+)

@@ -179,9 +179,7 @@ interface Row extends Place {
 }
 
 const notActive = (state: string) =>
-  InvalidRequestError.of([
-    { in: "path", path: "uuid", code: "notActive", message: `The webhook is ${state}; set active to true first` }
-  ])
+  InvalidRequestError.at("path", "uuid", "notActive", `The webhook is ${state}; set active to true first`)
 
 const tooManyReplays = InvalidRequestError.inBody(
   "",

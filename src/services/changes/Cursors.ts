@@ -101,8 +101,7 @@ const bytesOf = (uuid: string) => Buffer.from(uuid.replaceAll("-", ""), "hex")
 
 const uuidOf = (bytes: Buffer) => bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
 
-const invalid = (message: string) =>
-  InvalidRequestError.of([{ in: "query", path: "after", code: "invalidFormat", message }])
+const invalid = (message: string) => InvalidRequestError.at("query", "after", "invalidFormat", message)
 
 const malformed = invalid("Expected the `cursor` of an earlier answer, unchanged, or nothing to begin at the start")
 const foreign = invalid(

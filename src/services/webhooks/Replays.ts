@@ -136,11 +136,9 @@ const owner = "deliveries"
 
 const textOf = ({ at, id, isPending }: Place) => `${at} ${isPending} ${id}`
 
-const notOfDeliveries = InvalidRequestError.of([
-  {
-    in: "query",
-    path: "after",
-    code: "invalidFormat",
-    message: "Expected the `cursor` of an earlier answer about deliveries, or nothing to begin with the newest"
-  }
-])
+const notOfDeliveries = InvalidRequestError.at(
+  "query",
+  "after",
+  "invalidFormat",
+  "Expected the `cursor` of an earlier answer about deliveries, or nothing to begin with the newest"
+)

@@ -21,8 +21,7 @@ const tagOf = (list: unknown) => hash("sha256", JSON.stringify(list), "base64url
 export const encode = ({ key, uuid }: Place, list: unknown): string =>
   Buffer.from(JSON.stringify([tagOf(list), key, uuid])).toString("base64url")
 
-const invalid = (message: string) =>
-  InvalidRequestError.of([{ in: "query", path: "after", code: "invalidFormat", message }])
+const invalid = (message: string) => InvalidRequestError.at("query", "after", "invalidFormat", message)
 
 const malformed = invalid(
   "Expected `pagination.next` of an earlier answer, unchanged, or nothing to begin at the start"

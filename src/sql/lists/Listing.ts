@@ -38,14 +38,12 @@ const suitsAny = ({ not, operator, value }: Condition) =>
 
 /** The records of a page have more bytes than an answer. */
 export const tooMuch = (limit: number, mebibytes = 15) =>
-  InvalidRequestError.of([
-    {
-      in: "query",
-      path: "limit",
-      code: "tooMuch",
-      message: `A page of ${limit} of these records has more than ${mebibytes} MiB; ask for fewer at a time`
-    }
-  ])
+  InvalidRequestError.at(
+    "query",
+    "limit",
+    "tooMuch",
+    `A page of ${limit} of these records has more than ${mebibytes} MiB; ask for fewer at a time`
+  )
 
 /** Further back than this an unfiltered page leaves the pipelined pool. */
 const boundedOffset = 1000
@@ -59,8 +57,7 @@ interface Row<A> {
   readonly last?: Keyset.Place | null
 }
 
-const invalid = (path: string, message: string) =>
-  InvalidRequestError.of([{ in: "query", path, code: "invalidFormat", message }])
+const invalid = (path: string, message: string) => InvalidRequestError.at("query", path, "invalidFormat", message)
 
 /** How many totals are remembered. */
 const maxTotals = 1000

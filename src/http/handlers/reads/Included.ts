@@ -12,7 +12,5 @@ export const permitted = <A, E, R>({ include = [] }: Selection, read: Effect.Eff
 export const notInPast = ({ include = [] }: Selection) => {
   const name = include.find((name) => name in includedPermissions)
   const message = "A read of the past does not include other records; leave out `include` or `at`"
-  return name === undefined
-    ? Effect.void
-    : Effect.die(InvalidRequestError.of([{ in: "query", path: "include", code: "notInPast", message }]))
+  return name === undefined ? Effect.void : Effect.die(InvalidRequestError.at("query", "include", "notInPast", message))
 }

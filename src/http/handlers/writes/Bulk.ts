@@ -55,11 +55,9 @@ const countsOf = (outcomes: ReadonlyArray<Outcome>) => {
   return counts
 }
 
-const preconditionNotAllowed = InvalidRequestError.of([
-  {
-    in: "header",
-    path: "if-match",
-    code: "notAllowed",
-    message: "A bulk request has no precondition of its own; send ifMatch with an operation"
-  }
-])
+const preconditionNotAllowed = InvalidRequestError.at(
+  "header",
+  "if-match",
+  "notAllowed",
+  "A bulk request has no precondition of its own; send ifMatch with an operation"
+)
