@@ -1,4 +1,5 @@
 import { Array as Arr, Schema, SchemaTransformation } from "effect"
+import { maxLimit } from "../../domain/query/PageLimit.ts"
 import { atMost } from "../../domain/schema/Checks.ts"
 import { Timestamp, Uuid } from "../../domain/schema/Fields.ts"
 import { selectedBy, TypePattern } from "../../domain/changes/EventType.ts"
@@ -12,7 +13,7 @@ export const after = Schema.optionalKey(
 )
 
 /** A page of at most `maxLimit` entries. */
-export const limit = (fallback: number) => Schema.optionalKey(integer(1, 500, fallback))
+export const limit = (fallback: number) => Schema.optionalKey(integer(1, maxLimit, fallback))
 
 export const order = (fallback: "asc" | "desc") =>
   Schema.optionalKey(

@@ -2,6 +2,7 @@ import { DateTime, Effect, Option, Schema, Stdio, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
 import { Client, events, type FollowQuery } from "../../client/Client.ts"
 import { Event } from "../../domain/changes/Event.ts"
+import { maxLimit } from "../../domain/query/PageLimit.ts"
 import * as Connection from "../Connection.ts"
 import { CommandError } from "../Failures.ts"
 import * as Contract from "../records/Contract.ts"
@@ -25,7 +26,7 @@ const since = (query: FollowQuery) =>
   Effect.map(Client, (client) =>
     Stream.paginate(query.after, (after) =>
       Effect.map(
-        client.events.list({ query: { ...query, limit: 500, ...(after === undefined ? {} : { after }) } }),
+        client.events.list({ query: { ...query, limit: maxLimit, ...(after === undefined ? {} : { after }) } }),
         ({ cursor, data, more }) => [data, more ? Option.some(cursor) : Option.none()] as const
       )
     )

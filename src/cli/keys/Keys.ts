@@ -4,6 +4,7 @@ import { ApiKey, ApiKeyCreate, ApiKeyCreated } from "../../domain/keys/ApiKey.ts
 import * as ApiKeySecret from "../../domain/keys/ApiKeySecret.ts"
 import { isUuid, Timestamp } from "../../domain/schema/Fields.ts"
 import { Permission, presets } from "../../domain/keys/Permission.ts"
+import { maxLimit } from "../../domain/query/PageLimit.ts"
 import { noPrecondition } from "../../domain/query/Precondition.ts"
 import { describe } from "../../domain/write/Issues.ts"
 import { ApiKeys as Repository } from "../../repositories/keys/ApiKeys.ts"
@@ -85,10 +86,10 @@ const Page = Schema.fromJsonString(Schema.Array(ApiKey))
 
 /** Every key, oldest first. */
 const all = Effect.gen(function* () {
-  const repository = yield* Repository
+  const apiKeys = yield* Repository
   const keys: Array<ApiKey> = []
   for (let page = 1; ; page++) {
-    const { data, pagination } = yield* repository.list({ limit: 500, page, sortBy: "createdAt", sortOrder: "asc" })
+    const { data, pagination } = yield* apiKeys.list({ limit: maxLimit, page, sortBy: "createdAt", sortOrder: "asc" })
     keys.push(...(yield* Schema.decodeEffect(Page)(data)))
     if (page >= (pagination.pageCount ?? 0)) return keys
   }

@@ -9,6 +9,7 @@ import { Location } from "../../domain/locations/Location.ts"
 import { Group } from "../../domain/people/Group.ts"
 import { User } from "../../domain/people/User.ts"
 import { Post } from "../../domain/posts/Post.ts"
+import { maxLimit } from "../../domain/query/PageLimit.ts"
 import type { Failure } from "../Failures.ts"
 
 /** A line of a mirror, or none for a record that is deleted. */
@@ -18,8 +19,6 @@ export interface Change {
 }
 
 type Read = (client: Client["Service"], after: string) => Effect.Effect<DeltaPage<Change>, Failure>
-
-const limit = 500
 
 type Entry<A> = { readonly uuid: string } & ({ readonly record: A } | { readonly deleted: true })
 
@@ -38,7 +37,7 @@ const lines = <A>(record: Schema.Codec<A, unknown>, page: Effect.Effect<DeltaPag
   )
 }
 
-const query = (after: string) => ({ query: { after, limit } })
+const query = (after: string) => ({ query: { after, limit: maxLimit } })
 
 /** How the delta of each resource is read. */
 export const mirrored: Readonly<Record<string, Read>> = {

@@ -2,6 +2,7 @@ import { Effect, Schedule, Stream } from "effect"
 import { memberOf } from "../../domain/schema/Json.ts"
 import type { Client } from "../../client/Client.ts"
 import type { Counts, PlanChange, PlanId } from "../../domain/plans/Plan.ts"
+import { maxLimit } from "../../domain/query/PageLimit.ts"
 import type { Issue } from "../../domain/write/RequestErrors.ts"
 import * as Failures from "../Failures.ts"
 import type { Failure } from "../Failures.ts"
@@ -36,13 +37,11 @@ interface Options {
   readonly single: ((rows: Stream.Stream<Row>) => Stream.Stream<RefusedRow, Failure>) | undefined
 }
 
-const pageSize = 500
-
 /** The rows of a plan that are refused, by their number in it. */
 const refusedIn = Effect.fnUntraced(function* (client: Client["Service"], uuid: PlanId, count: number) {
-  const pages = Array.from({ length: Math.ceil(count / pageSize) }, (_, index) => index + 1)
+  const pages = Array.from({ length: Math.ceil(count / maxLimit) }, (_, index) => index + 1)
   const changes = yield* Effect.forEach(pages, (page) =>
-    Failures.patiently(client.plans.changes({ params: { uuid }, query: { kind: "refused", limit: pageSize, page } }))
+    Failures.patiently(client.plans.changes({ params: { uuid }, query: { kind: "refused", limit: maxLimit, page } }))
   )
   return changes.flatMap(({ data }) => data)
 })

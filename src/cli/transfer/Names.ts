@@ -3,7 +3,7 @@ import { memberOf } from "../../domain/schema/Json.ts"
 import type { Client } from "../../client/Client.ts"
 import { GroupId } from "../../domain/people/Group.ts"
 import { LocationId } from "../../domain/locations/Location.ts"
-import type { Condition } from "../../domain/query/FilterConditions.ts"
+import { type Condition, maxValues } from "../../domain/query/FilterConditions.ts"
 import { quote } from "../../domain/query/FilterSyntax.ts"
 import { ProductId } from "../../domain/catalog/ProductId.ts"
 import { UserId } from "../../domain/people/UserId.ts"
@@ -41,8 +41,7 @@ interface Found<Id> {
 
 const capacity = 100_000
 
-/** How many names a request looks up, and how many bytes these have in its address, for the limits of a filter and a query. */
-const maxNames = 100
+/** How many bytes the names of a request have in its address, for the limit of a query. */
 const maxBytes = 5500
 
 /** Longer than any name. */
@@ -57,7 +56,7 @@ const batchesOf = (names: ReadonlyArray<string>) => {
   let bytes = maxBytes
   for (const name of names) {
     const own = bytesOf(name)
-    if (bytes + own > maxBytes || batches.at(-1)!.length === maxNames) {
+    if (bytes + own > maxBytes || batches.at(-1)!.length === maxValues) {
       batches.push([])
       bytes = 0
     }
@@ -108,7 +107,7 @@ const lookup = <Id extends string>(
   const known = new Map<string, Id>()
   const find = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
     const { data } = yield* patiently(
-      list({ query: { limit: maxNames, filter: [{ field, operator: "in", value: names }] } })
+      list({ query: { limit: maxValues, filter: [{ field, operator: "in", value: names }] } })
     )
     for (const record of data) known.set(String(memberOf(record, field)), record.uuid)
   })

@@ -1,6 +1,5 @@
+import { maxName } from "../../domain/assets/Asset.ts"
 import { stemOf } from "../../domain/assets/File.ts"
-
-const maxLength = 255
 
 /**
  * The name of an asset, from the name of its file: without the extension, and with spaces instead of separators. Hyphens
@@ -15,6 +14,6 @@ export const assetName = (fileName: string): string => {
     .replaceAll(/\s+/g, " ")
     .trim()
   return Array.from(spaced === "" ? fileName : spaced)
-    .slice(0, maxLength)
+    .slice(0, maxName)
     .join("")
 }

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { Client } from "../../client/Client.ts"
-import type { AssetCategory, AssetCategoryId } from "../../domain/assets/AssetCategory.ts"
+import { type AssetCategory, type AssetCategoryId, maxKey } from "../../domain/assets/AssetCategory.ts"
+import { maxLimit } from "../../domain/query/PageLimit.ts"
 import { slugOf } from "../../domain/schema/Slug.ts"
 import type { Failure } from "../Failures.ts"
 import type { LocalFile } from "./LocalFile.ts"
@@ -19,8 +20,6 @@ export interface Plan {
   readonly missing: ReadonlyArray<Folder>
 }
 
-const maxKey = 64
-
 /** The name of the category of a folder. */
 const nameOf = (folder: string) => Array.from(folder).slice(0, 100).join("").trim()
 
@@ -30,7 +29,7 @@ const keyOf = (name: string) => (slugOf(name) ?? "folder").slice(0, maxKey)
 const every = (page = 1): Effect.Effect<ReadonlyArray<AssetCategory>, Failure, Client> =>
   Effect.gen(function* () {
     const { assetCategories } = yield* Client
-    const query = { limit: 500, page, sortBy: "createdAt", sortOrder: "asc" } as const
+    const query = { limit: maxLimit, page, sortBy: "createdAt", sortOrder: "asc" } as const
     const { data, pagination } = yield* assetCategories.list({ query })
     return page < (pagination.pageCount ?? 0) ? [...data, ...(yield* every(page + 1))] : data
   })

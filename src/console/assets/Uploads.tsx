@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import definition from "virtual:definition"
+import { maxLimit } from "../../domain/query/PageLimit.ts"
 import { call, labelOf, type Page, textOf, uuidOf } from "../data/Calls.ts"
 import { useMessage } from "../shell/Failure.tsx"
 import { useNotify } from "../shell/Notices.tsx"
@@ -19,7 +20,7 @@ const Category = ({ set, value }: { readonly value: string; readonly set: (key: 
   const { data } = useQuery({
     queryKey: ["categories"],
     enabled: can(resource.actions.list),
-    queryFn: ({ signal }) => call<Page>(client, resource.actions.list!, { limit: 500, total: false }, { signal })
+    queryFn: ({ signal }) => call<Page>(client, resource.actions.list!, { limit: maxLimit, total: false }, { signal })
   })
   if (data === undefined || data.data.length === 0) return null
   return (

@@ -2,6 +2,7 @@ import { experimental_streamedQuery as streamedQuery, useQuery } from "@tanstack
 import type { Map as LeafletMap } from "leaflet"
 import { useEffect, useMemo, useRef, useState } from "react"
 import { Link, useLocation } from "wouter"
+import { maxLimit } from "../../domain/query/PageLimit.ts"
 import { Failure } from "../shell/Failure.tsx"
 import { Loaded } from "../shell/Loaded.tsx"
 import { useAddress } from "../data/Addresses.ts"
@@ -11,7 +12,6 @@ import { useSession } from "../session/Session.tsx"
 import { useFormats, useWords } from "../words/Words.tsx"
 import { addZoom, drawLand, open, type Place, showNear, showPlaces } from "./Drawing.ts"
 
-const pageSize = 500
 const maxNear = 50
 
 /** The records of a page that have a place on the map. */
@@ -46,13 +46,13 @@ const usePlaces = (filter: string | undefined, openAt: string | undefined) => {
           call<Page>(
             client,
             { group: "locations", name: "list" },
-            { filter, openAt, page, limit: pageSize, fields: ["uuid", "name", "coordinates"], total: page === 1 },
+            { filter, openAt, page, limit: maxLimit, fields: ["uuid", "name", "coordinates"], total: page === 1 },
             { signal }
           )
         const first = await read(1)
         yield placesIn(first)
         await painted()
-        const pages = Math.ceil((first.pagination.total ?? 0) / pageSize)
+        const pages = Math.ceil((first.pagination.total ?? 0) / maxLimit)
         const others = Array.from({ length: Math.max(0, pages - 1) }, (_, index) => read(index + 2))
         for (let [begin, size] = [0, pagesOfPart]; begin < others.length; begin += size, size *= 2) {
           yield (await Promise.all(others.slice(begin, begin + size))).flatMap(placesIn)

@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { Link } from "wouter"
 import definition from "virtual:definition"
+import { maxLimit } from "../../domain/query/PageLimit.ts"
 import type { WaypostClient } from "../../client/promise/PromiseClient.ts"
 import { useMessage } from "../shell/Failure.tsx"
 import { Listed } from "../shell/Listed.tsx"
@@ -33,7 +34,7 @@ const replaceSet = async (
   const members: Array<string> = []
   let etag: string | undefined
   for (let after: string | undefined = ""; after !== undefined;) {
-    const outcome = await call<Page>(client, relation.list, uuid, { limit: 500, after }).result()
+    const outcome = await call<Page>(client, relation.list, uuid, { limit: maxLimit, after }).result()
     if (outcome.error !== undefined) throw outcome.error
     etag ??= outcome.etag
     members.push(...outcome.data.data.map(uuidOf))

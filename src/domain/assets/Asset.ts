@@ -15,7 +15,8 @@ import { openWords } from "../schema/OpenWords.ts"
 export const AssetId = Uuid.pipe(Schema.brand("AssetId"))
 export type AssetId = typeof AssetId.Type
 
-const Name = text(255).pipe(Schema.annotateEncoded({ examples: ["Zomeractie poster"] }))
+export const maxName = 255
+const Name = text(maxName).pipe(Schema.annotateEncoded({ examples: ["Zomeractie poster"] }))
 const Description = text(5000, { multiline: true })
 
 /** Members that are answered only with `?include=`. */

@@ -10,7 +10,8 @@ import * as Shape from "../write/Shape.ts"
 export const AssetCategoryId = Uuid.pipe(Schema.brand("AssetCategoryId"))
 export type AssetCategoryId = typeof AssetCategoryId.Type
 
-const keyPattern = /^[a-z0-9-]{1,64}$/
+export const maxKey = 64
+const keyPattern = new RegExp(`^[a-z0-9-]{1,${maxKey}}$`)
 
 /** Whether a text could be the key of a category. */
 export const isKey = (text: string): boolean => keyPattern.test(text)
@@ -18,9 +19,9 @@ export const isKey = (text: string): boolean => keyPattern.test(text)
 /** A category that assets can be in; it stands below its parent, if it has one. */
 export const AssetCategory = Schema.Struct({
   uuid: readOnly(AssetCategoryId),
-  key: formed(64, {
+  key: formed(maxKey, {
     pattern: keyPattern,
-    expected: "1 to 64 lower-case letters, digits and hyphens",
+    expected: `1 to ${maxKey} lower-case letters, digits and hyphens`,
     example: "product-photos"
   })
     .check(

@@ -34,6 +34,9 @@ export const Entry = Schema.Struct({
 }).annotate({ identifier: "ChangeEntry" })
 export type Entry = typeof Entry.Type
 
+/** A larger event has no values in the feed, the stream and webhooks. */
+export const maxEventBytes = 1024 ** 2
+
 /** An alteration of one record by one transaction. */
 export const Event = Schema.Struct({
   id: EventId,
@@ -57,7 +60,7 @@ export const Event = Schema.Struct({
   }),
   changes: Schema.Array(Entry),
   truncated: Schema.optionalKey(Schema.Literal(true)).annotateKey({
-    description: "The values exceed 1 MiB and are left out; the history of the record has them."
+    description: `The values exceed ${maxEventBytes / 1024 ** 2} MiB and are left out; the history of the record has them.`
   })
 }).annotate({ identifier: "Event" })
 export type Event = typeof Event.Type

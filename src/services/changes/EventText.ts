@@ -1,12 +1,9 @@
-import type { Event } from "../../domain/changes/Event.ts"
+import { type Event, maxEventBytes } from "../../domain/changes/Event.ts"
 import { type RecordType, relations, seesRelation } from "../../domain/changes/RecordType.ts"
 import type { StoredEvent } from "../../repositories/changes/EventLog.ts"
 import { type Encoded, encodedOf } from "../../domain/schema/Encoded.ts"
 import { changesOf } from "../../repositories/changes/EventValues.ts"
 import type { Cursors } from "./Cursors.ts"
-
-/** A larger event has no values in the feed, the stream and webhooks. */
-const maxBytes = 1024 * 1024
 
 /** Whether an event has nothing but relations, and none of those that are left. */
 const isOnlyLinks = ({ action, after, before }: StoredEvent, links: ReadonlyArray<unknown>) =>
@@ -48,7 +45,7 @@ export const make =
       actor: { ...event.actor, name: event.actorName ?? undefined }
     }
     const text = encodedOf<Event>({ ...shown, changes })
-    return whole || Buffer.byteLength(text) <= maxBytes
+    return whole || Buffer.byteLength(text) <= maxEventBytes
       ? text
       : encodedOf<Event>({ ...shown, changes: changes.map(({ path }) => ({ path })), truncated: true })
   }
