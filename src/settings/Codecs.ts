@@ -1,5 +1,6 @@
 import { Option, Schema, SchemaTransformation } from "effect"
 import * as ApiKeySecret from "../domain/keys/ApiKeySecret.ts"
+import { commaList } from "../domain/schema/CommaList.ts"
 import { normalise } from "../domain/schema/Normalise.ts"
 import * as Locale from "../domain/schema/Locale.ts"
 
@@ -38,13 +39,7 @@ export const boolean = choice(["true", "false"]).pipe(
 )
 export const list = (item: Schema.Codec<string>, expected: string) =>
   Schema.String.pipe(
-    Schema.decodeTo(
-      Schema.Array(item),
-      SchemaTransformation.transform<ReadonlyArray<string>, string>({
-        decode: (value) => value.split(",").map((one) => one.trim()),
-        encode: (values) => values.join(",")
-      })
-    ),
+    Schema.decodeTo(Schema.Array(item), commaList),
     Schema.annotate({ expected: `a comma-separated list of ${expected}` })
   )
 export const fraction = text(/^(?:0?\.\d{1,4}|1(?:\.0{1,4})?|0\.\d{1,4})$/, "").pipe(

@@ -1,6 +1,7 @@
 import { Array as Arr, Schema, SchemaTransformation } from "effect"
 import { maxLimit } from "../../domain/query/PageLimit.ts"
 import { atMost } from "../../domain/schema/Checks.ts"
+import { commaList } from "../../domain/schema/CommaList.ts"
 import { Timestamp, Uuid } from "../../domain/schema/Fields.ts"
 import { selectedBy, TypePattern } from "../../domain/changes/EventType.ts"
 import { direction, integer } from "../ListQuery.ts"
@@ -25,13 +26,7 @@ const Types = Schema.String.annotate({
   description: "A comma-separated list of types: `location.updated`, `location.*`, `*.deleted` or `*`.",
   examples: ["location.*,user.deleted"]
 }).pipe(
-  Schema.decodeTo(
-    Schema.Array(TypePattern).check(atMost(100, "types")),
-    SchemaTransformation.transform<ReadonlyArray<string>, string>({
-      decode: (list) => list.split(",").map((name) => name.trim()),
-      encode: (list) => list.join(",")
-    })
-  ),
+  Schema.decodeTo(Schema.Array(TypePattern).check(atMost(100, "types")), commaList),
   Schema.decodeTo(
     Schema.Array(Schema.String),
     SchemaTransformation.transform<ReadonlyArray<string>, ReadonlyArray<string>>({

@@ -1,5 +1,6 @@
-import { Schema, SchemaTransformation } from "effect"
+import { Schema } from "effect"
 import { type ManagedType, readPermissions, typeOfKind } from "../changes/RecordType.ts"
+import { commaList } from "../schema/CommaList.ts"
 import { Uuid } from "../schema/Fields.ts"
 import { Locale } from "../schema/Locale.ts"
 import { openWords } from "../schema/OpenWords.ts"
@@ -60,9 +61,6 @@ export const CoveredLocales = Schema.String.annotate({
 }).pipe(
   Schema.decodeTo(
     Schema.Array(Schema.String).check(Schema.isMaxLength(20, { expected: "at most 20 locales", code: "tooMany" })),
-    SchemaTransformation.transform<ReadonlyArray<string>, string>({
-      decode: (list) => list.split(",").map((locale) => locale.trim()),
-      encode: (list) => list.join(",")
-    })
+    commaList
   )
 )

@@ -1,5 +1,6 @@
 import { Schema, SchemaTransformation } from "effect"
 import type { Permission } from "../keys/Permission.ts"
+import { commaList } from "../schema/CommaList.ts"
 
 /** How many related records an answer includes, of each kind. */
 export const maxIncluded = 100
@@ -24,12 +25,6 @@ export const Include = <const Names extends ReadonlyArray<string>>(names: Names)
     description: `What to answer as well: a comma-separated list of ${listed(names)}.`,
     examples: [names.slice(0, 2).join(",")]
   }).pipe(
-    Schema.decodeTo(
-      Schema.Array(Schema.String),
-      SchemaTransformation.transform<ReadonlyArray<string>, string>({
-        decode: (list) => list.split(",").map((name) => name.trim()),
-        encode: (list) => list.join(",")
-      })
-    ),
+    Schema.decodeTo(Schema.Array(Schema.String), commaList),
     Schema.decodeTo(Schema.Array(Schema.Literals(names)), SchemaTransformation.passthroughSupertype())
   )
