@@ -17,29 +17,17 @@ import { type Reference, referenceOf, type Resource } from "./Reference.ts"
 import { searchRecords } from "./SearchRecords.ts"
 import { head, mark, page, type Site } from "./Shell.ts"
 
-const get = <const Path extends `/${string}`>(path: Path) => ({ method: "GET" as const, path })
-
 const pages = [
-  get("/"),
-  get("/docs"),
-  get("/docs/:guide"),
-  get("/docs/reference/:resource"),
-  get("/docs/assets/:file")
+  SharedPage.get("/"),
+  SharedPage.get("/docs"),
+  SharedPage.get("/docs/:guide"),
+  SharedPage.get("/docs/reference/:resource"),
+  SharedPage.get("/docs/assets/:file")
 ] as const
 
 export const routes: ReadonlyArray<Route> = pages
 
-/** Everything comes from this origin, nothing is inline, and no other page shows this one in a frame: people type keys into it. */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'"
-].join("; ")
+const policy = SharedPage.policyOf()
 
 const bytes = (text: string, contentType: string) =>
   HttpServerResponse.uint8Array(Buffer.from(text), { contentType, headers: { "content-security-policy": policy } })

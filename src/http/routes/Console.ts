@@ -8,17 +8,15 @@ import { noRoute } from "../transport/Failures.ts"
 import type { Route } from "../transport/RouteTable.ts"
 import * as SharedPage from "./SharedPage.ts"
 
-const get = <const Path extends `/${string}`>(path: Path) => ({ method: "GET" as const, path })
-
 /** No screen has this name, so that the address of each record is a screen. */
-const file = get("/console/files/:file")
+const file = SharedPage.get("/console/files/:file")
 
 /** Every screen is the same page, which reads its own address. */
 const screens = [
-  get("/console"),
-  get("/console/:screen"),
-  get("/console/:screen/:record"),
-  get("/console/:screen/:record/:tab")
+  SharedPage.get("/console"),
+  SharedPage.get("/console/:screen"),
+  SharedPage.get("/console/:screen/:record"),
+  SharedPage.get("/console/:screen/:record/:tab")
 ] as const
 
 export const routes: ReadonlyArray<Route> = [...screens, file]
@@ -37,21 +35,9 @@ const notBuilt = new RouteNotFoundError({
   message: "The console is not built; npm ci without --omit=dev, or npm run build, builds it"
 })
 
-/**
- * Nothing is inline and nothing comes from elsewhere, but for pictures, which have the public addresses of the service, and
- * for parts of uploads, which go to `partOrigin`. No other page shows this one in a frame: people type keys into it.
- */
+/** Pictures have the public addresses of the service, and parts of uploads go to `partOrigin`. */
 const policyOf = ({ cdn, origin }: PublicUrl["Service"], partOrigin: string) =>
-  [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    `img-src 'self' data: blob: ${origin} ${cdn}`,
-    `connect-src ${[...new Set(["'self'", origin, partOrigin])].join(" ")}`,
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'"
-  ].join("; ")
+  SharedPage.policyOf({ images: ["blob:", origin, cdn], connections: new Set([origin, partOrigin]) })
 
 const cached = "public, max-age=31536000, immutable"
 

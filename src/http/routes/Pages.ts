@@ -16,18 +16,14 @@ import * as SharedPage from "./SharedPage.ts"
 import { InFlight } from "../transport/InFlight.ts"
 import type { Route } from "../transport/RouteTable.ts"
 
-const page = <const Path extends `/${string}`>(path: Path, limits?: Route["limits"]) => ({
-  method: "GET" as const,
-  path,
-  ...(limits === undefined ? {} : { limits })
-})
+const exempt = { limits: { inFlight: "exempt" } } as const
 
 /** Pages need no API key. Health checks and metrics answer even when the service is overloaded. */
 const pages = {
-  document: page("/v1/openapi.json"),
-  healthz: page("/healthz", { inFlight: "exempt" }),
-  readyz: page("/readyz", { inFlight: "exempt" }),
-  metrics: page("/metrics", { inFlight: "exempt" })
+  document: SharedPage.get("/v1/openapi.json"),
+  healthz: { ...SharedPage.get("/healthz"), ...exempt },
+  readyz: { ...SharedPage.get("/readyz"), ...exempt },
+  metrics: { ...SharedPage.get("/metrics"), ...exempt }
 }
 
 export const routes: ReadonlyArray<Route> = [...Object.values(pages), ...Documentation.routes, ...Console.routes]

@@ -5,6 +5,30 @@ import { gzip } from "node:zlib"
 import { entityTag } from "../../sql/EntityTag.ts"
 import { lists, matches } from "../transport/Envelope.ts"
 
+/** The route of a page. */
+export const get = <const Path extends `/${string}`>(path: Path) => ({ method: "GET" as const, path })
+
+interface Sources {
+  readonly images?: Iterable<string>
+  readonly connections?: Iterable<string>
+}
+
+/**
+ * Nothing is inline, and everything comes from this origin or from the sources that are named. No other page shows this
+ * one in a frame: people type keys into it.
+ */
+export const policyOf = ({ connections = [], images = [] }: Sources = {}) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    ["img-src 'self' data:", ...images].join(" "),
+    ["connect-src 'self'", ...connections].join(" "),
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'"
+  ].join("; ")
+
 type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest>
 
 const takesGzip = lists("gzip")
