@@ -1,3 +1,5 @@
+import { Struct } from "effect"
+import { typeOfKind } from "../../domain/changes/RecordType.ts"
 import { bulkExamples } from "./BulkExamples.ts"
 import { sampleUuids } from "./SampleUuids.ts"
 
@@ -9,16 +11,14 @@ export const sampleETag = "9b2cf535f27731c974343645a3985328"
 const price = { amountMinor: 1250, currency: "EUR" }
 const postTexts = { locale: "nl-NL", title: "Spring campaign", body: "<p>From the first of March …</p>" }
 
-/** The groups whose records can be restored: a deleted record without a body of its own. */
-const restorable = ["users", "locations", "groups", "products", "posts", "assets", "metaTags", "assetCategories"]
-
 /**
  * The request bodies that cannot be made of the examples of their members, because members depend on each other or name
  * records. The service accepts every example once its uuids are those of records.
  */
 export const requestExamples: Readonly<Record<string, unknown>> = {
   ...bulkExamples,
-  ...Object.fromEntries(restorable.map((group) => [`${group}.restore`, {}])),
+  // A deleted record is restored without a body of its own.
+  ...Object.fromEntries(Struct.keys(typeOfKind).map((group) => [`${group}.restore`, {}])),
   "users.create": {
     username: "anna.devries",
     email: "anna@example.com",

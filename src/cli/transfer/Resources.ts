@@ -3,6 +3,7 @@ import { Group, GroupCreate } from "../../domain/people/Group.ts"
 import { Location, LocationCreate } from "../../domain/locations/Location.ts"
 import { textsOf } from "../../domain/schema/Json.ts"
 import { User, UserCreate } from "../../domain/people/User.ts"
+import { relationKinds } from "../../domain/write/Relations.ts"
 import { posts } from "./Posts.ts"
 import { products } from "./Products.ts"
 import type { Resource } from "./Resource.ts"
@@ -13,7 +14,7 @@ const resource = <Record, Create>(definition: Resource<Record, Create>): Resourc
 
 /** A record with uuids in the place of the names of its members. */
 const withMembers: NonNullable<Resource["toApi"]> = (record, uuidOf) => {
-  const members = (["users", "locations", "groups"] as const).flatMap((kind) => {
+  const members = relationKinds.flatMap((kind) => {
     const names = record[kind]
     return names === undefined ? [] : [[kind, textsOf(names).map((name) => uuidOf(kind, name))] as const]
   })

@@ -4,6 +4,7 @@ import type { Json } from "../../domain/schema/Json.ts"
 import type { ModuleName } from "../../domain/catalog/ModuleName.ts"
 import type { ReferenceKind } from "../../domain/write/Markers.ts"
 import type { Lookup, References } from "../../domain/write/References.ts"
+import { relationKinds } from "../../domain/write/Relations.ts"
 import type { PublicUrl } from "../../settings/PublicUrl.ts"
 import type { Memberships } from "../people/Memberships.ts"
 import * as ProductFiles from "./ProductFiles.ts"
@@ -24,8 +25,6 @@ export type ModuleReferences = ReturnType<typeof make>
 const listOf = (named: References, kind: ReferenceKind) => [...(named.get(kind) ?? [])]
 const filesIn = (named: References) => ({ files: listOf(named, "files"), assets: listOf(named, "assets") })
 
-const people = ["users", "locations", "groups"] as const
-
 const stored = ["files", "assets", "categories"] as const
 
 export const make = (
@@ -37,7 +36,7 @@ export const make = (
 
   /** Fails with all the named records of a kind that do not exist; files and assets are locked until they are noted. */
   const known = Effect.fnUntraced(function* (named: References, module: ModuleName, uuid: string) {
-    for (const kind of people) {
+    for (const kind of relationKinds) {
       const uuids = listOf(named, kind)
       if (uuids.length > 0) yield* memberships.known(kind, uuids)
     }
@@ -50,7 +49,7 @@ export const make = (
   /** Looks up the named records, and what may be shown of them. */
   const lookup = Effect.fnUntraced(function* (named: References, visibility: Visibility): Effect.fn.Return<Lookup> {
     const found = new Map<string, Json>()
-    if (people.some((kind) => named.has(kind))) {
+    if (relationKinds.some((kind) => named.has(kind))) {
       const rows = yield* Effect.orDie(
         pooled<{
           readonly kind: keyof Visibility

@@ -24,7 +24,7 @@ import * as ProductColumns from "../catalog/ProductColumns.ts"
 import * as LocationMedia from "../locations/LocationMedia.ts"
 import { jsonIn, type PostView, viewOf } from "../posts/PostColumns.ts"
 import type { ReadPost } from "../posts/Posts.ts"
-import { type Kinds, notFound } from "./PastKinds.ts"
+import { type Kinds, notFound } from "./RecordKinds.ts"
 import { tableFor, tablesFor } from "./PastReads.ts"
 
 type NotThere<K extends RecordKind> = Kinds[K]["notFound"] | HistoryExpiredError | InvalidRequestError

@@ -10,6 +10,7 @@ import * as Written from "../../domain/write/Written.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import type { ListRequest } from "../../sql/lists/Listing.ts"
 import type { Scope } from "../../sql/View.ts"
+import type { Kinds } from "../changes/RecordKinds.ts"
 import { computedOf } from "../locations/LocationMedia.ts"
 import type { Turns } from "../../sql/connections/FairPermits.ts"
 import { setChanged } from "../../sql/EntityTag.ts"
@@ -22,12 +23,6 @@ import * as RelationLock from "./RelationLock.ts"
 import * as RelationStatements from "./RelationStatements.ts"
 import { scopeOf, tableOf, tables } from "./RelationTables.ts"
 
-/** The records that belong to each other, and their errors. */
-interface Kinds {
-  readonly users: { readonly record: User; readonly notFound: UserNotFoundError }
-  readonly locations: { readonly record: Location; readonly notFound: LocationNotFoundError }
-  readonly groups: { readonly record: Group; readonly notFound: GroupNotFoundError }
-}
 type RecordOf<K extends RelationKind> = Kinds[K]["record"]
 type NotFound<K extends RelationKind> = Kinds[K]["notFound"]
 

@@ -2,7 +2,7 @@ import { type DateTime, Effect } from "effect"
 import type { Encoded } from "../../../domain/schema/Encoded.ts"
 import type { Selection } from "../../../domain/query/Selection.ts"
 import { PastRecords } from "../../../repositories/changes/PastRecords.ts"
-import type { Kinds } from "../../../repositories/changes/PastKinds.ts"
+import type { Kinds } from "../../../repositories/changes/RecordKinds.ts"
 import * as Included from "./Included.ts"
 import * as Envelope from "../../transport/Envelope.ts"
 
