@@ -17,6 +17,7 @@ import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { index } from "./AssetStatements.ts"
 import type { Definitions } from "./CurrentDefinitions.ts"
 import { MetaTags } from "./MetaTags.ts"
+import { setValuesSql } from "./MetaTagSql.ts"
 import { touched } from "../../sql/Reads.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
@@ -93,13 +94,7 @@ export class AssetMetaTags extends Context.Service<
           yield* pooled`
             delete from asset_meta_tags where asset_uuid = ${asset} and definition_uuid = any (${removed}::uuid[])`
         }
-        if (set.length > 0) {
-          yield* pooled`
-            insert into asset_meta_tags (asset_uuid, definition_uuid, value)
-              select ${asset}::uuid, (item->>'uuid')::uuid, item->'value'
-              from jsonb_array_elements(${JSON.stringify(set)}::jsonb) item
-              on conflict (asset_uuid, definition_uuid) do update set value = excluded.value`
-        }
+        if (set.length > 0) yield* pooled`${setValuesSql(asset, set)}`
         return removed.length + set.length > 0
       })
 

@@ -87,6 +87,16 @@ export const usedOptionsSql = (definition: string, options: ReadonlyArray<string
   select distinct item #>> '{}' as key from asset_meta_tags m, jsonb_path_query(m.value, 'lax $[*]') item
   where m.definition_uuid = ${definition} and item #>> '{}' = any (${options}::text[]) order by 1`
 
+/** Sets the values of the asset; answers a row for each that changes. */
+export const setValuesSql = (
+  asset: string,
+  values: ReadonlyArray<{ readonly uuid: string; readonly value: unknown }>
+) => sql`
+  insert into asset_meta_tags as m (asset_uuid, definition_uuid, value)
+    select ${asset}::uuid, (item->>'uuid')::uuid, item->'value' from jsonb_array_elements(${JSON.stringify(values)}::jsonb) item
+    on conflict (asset_uuid, definition_uuid) do update set value = excluded.value where m.value <> excluded.value
+    returning 1`
+
 /** Binds the definition to the categories and to no other. */
 export const bindSql = (definition: string, categories: ReadonlyArray<string>): Fragment =>
   sql`select waypost_categorize_meta_tag(${definition}::uuid, ${categories}::uuid[]) as changes`

@@ -7,6 +7,7 @@ import type { Lookup, References } from "../../domain/write/References.ts"
 import { relationKinds } from "../../domain/write/Relations.ts"
 import type { PublicUrl } from "../../settings/PublicUrl.ts"
 import type { Memberships } from "../people/Memberships.ts"
+import { personName } from "../people/PersonName.ts"
 import * as ProductFiles from "./ProductFiles.ts"
 
 /** The kinds of records whose names the calling key may read; uuids are always visible. */
@@ -57,8 +58,8 @@ export const make = (
           readonly name: string
           readonly identifier: string | null
         }>`
-          select 'users' as kind, uuid, coalesce(nullif(concat_ws(' ', first_name, last_name), ''), username) as name,
-            null as identifier from users where uuid = any (${listOf(named, "users")}::uuid[])
+          select 'users' as kind, uuid, ${personName} as name, null as identifier
+            from users u where uuid = any (${listOf(named, "users")}::uuid[])
           union all select 'locations', uuid, name, identifier from locations
             where uuid = any (${listOf(named, "locations")}::uuid[])
           union all select 'groups', uuid, name, null from groups where uuid = any (${listOf(named, "groups")}::uuid[])`

@@ -161,11 +161,7 @@ export class LocationMedia extends Context.Service<
           if (JSON.stringify(rows.map(comparable)) === before) return Written.updated("locations", uuid, false)
           // A file that stays is let go and taken again, which no other transaction sees.
           yield* pooled`delete from location_media where location_uuid = ${uuid}`
-          yield* pooled`
-            insert into location_media (uuid, location_uuid, asset_uuid, file_uuid, is_logo, role, position, labels)
-              select (item->>'uuid')::uuid, ${uuid}::uuid, (item->>'assetUuid')::uuid, (item->>'fileUuid')::uuid,
-                (item->>'isLogo')::boolean, item->>'role', (item->>'position')::int, item->'labels'
-              from jsonb_array_elements(${JSON.stringify(rows)}::jsonb) item`
+          yield* pooled`${insertSql(uuid, rows)}`
           yield* pooled`
             update locations set has_media = ${rows.length > 0}, ${Reads.touched("locations")} where uuid = ${uuid}`
           return Written.updated("locations", uuid, true)
@@ -177,6 +173,15 @@ export class LocationMedia extends Context.Service<
     })
   )
 }
+
+/** Items as rows, without the uuid of their location. */
+export const rowsSql = (items: ReadonlyArray<unknown>): Fragment => sql`
+  select (item->>'uuid')::uuid, (item->>'assetUuid')::uuid, (item->>'fileUuid')::uuid, (item->>'isLogo')::boolean,
+    item->>'role' collate "C", (item->>'position')::int, item->'labels' from jsonb_array_elements(${JSON.stringify(items)}::jsonb) item`
+
+export const insertSql = (location: string, items: ReadonlyArray<unknown>): Fragment => sql`
+  insert into location_media (location_uuid, uuid, asset_uuid, file_uuid, is_logo, role, position, labels)
+    select ${location}::uuid, sent.* from (${rowsSql(items)}) sent`
 
 const uuidsOf = <Member extends "assetUuid" | "fileUuid">(
   rows: ReadonlyArray<{ readonly [M in Member]?: string | null }>,

@@ -2,6 +2,7 @@ import { memoize } from "effect/Function"
 import { Post } from "../../domain/posts/Post.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import type { Selection } from "../../domain/query/Selection.ts"
+import { personName } from "../people/PersonName.ts"
 import { answerOf } from "../../sql/Selected.ts"
 import type { View } from "../../sql/View.ts"
 import { collation, type Column, columnsOf, type Computed, descend, extract, row } from "../../sql/Columns.ts"
@@ -18,13 +19,11 @@ export interface PostView extends Selection {
   readonly locale?: string | undefined
 }
 
-const authorName = sql`coalesce(nullif(concat_ws(' ', u.first_name, u.last_name), ''), u.username)`
-
 const author: Computed[string] = {
-  sql: sql`(select jsonb_build_object('uuid', u.uuid, 'name', ${authorName})
+  sql: sql`(select jsonb_build_object('uuid', u.uuid, 'name', ${personName})
     from users u where u.uuid = (t.author->>'uuid')::uuid)`,
   condition: ({ segments }, compare) => sql`(t.author->>'uuid')::uuid in (select u.uuid from users u
-    where ${compare(segments[1] === "uuid" ? sql`u.uuid` : authorName)})`
+    where ${compare(segments[1] === "uuid" ? sql`u.uuid` : personName)})`
 }
 
 /** Each row is looked up by its key: PostgreSQL expects a hundred of them and would otherwise scan the table for every post. */

@@ -12,7 +12,7 @@ import { constraintErrors } from "../../assets/AssetErrors.ts"
 import { index, replaceCategories } from "../../assets/AssetStatements.ts"
 import type { MetaTags } from "../../assets/MetaTags.ts"
 import * as Definitions from "../../assets/MetaTags.ts"
-import { bindSql, computed as definitionComputed, usedOptionsSql } from "../../assets/MetaTagSql.ts"
+import { bindSql, computed as definitionComputed, setValuesSql, usedOptionsSql } from "../../assets/MetaTagSql.ts"
 import type { ThumbnailQueue } from "../../assets/ThumbnailQueue.ts"
 import type { State } from "../EventValues.ts"
 import { columnsToRestore, existing, missing, type Target, textOf, touch, writeRow } from "./Restoration.ts"
@@ -37,11 +37,7 @@ const writeValues = Effect.fnUntraced(function* (
   const removed = yield* client`
     delete from asset_meta_tags where asset_uuid = ${uuid}
       and not definition_uuid = any (${values.map((value) => value.uuid)}::uuid[]) returning 1`
-  const set = yield* client`
-    insert into asset_meta_tags as m (asset_uuid, definition_uuid, value)
-      select ${uuid}::uuid, (item->>'uuid')::uuid, item->'value' from jsonb_array_elements(${JSON.stringify(values)}::jsonb) item
-      on conflict (asset_uuid, definition_uuid) do update set value = excluded.value where m.value <> excluded.value
-      returning 1`
+  const set = yield* client`${setValuesSql(uuid, values)}`
   return removed.length + set.length > 0
 })
 

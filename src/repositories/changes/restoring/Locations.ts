@@ -2,9 +2,8 @@ import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { Location } from "../../../domain/locations/Location.ts"
 import type { PublicUrl } from "../../../settings/PublicUrl.ts"
-import { sql } from "../../../sql/Fragment.ts"
 import { lockFiles } from "../../assets/FileLocks.ts"
-import { computedOf } from "../../locations/LocationMedia.ts"
+import { computedOf, insertSql, rowsSql } from "../../locations/LocationMedia.ts"
 import { constraintErrors } from "../../locations/Locations.ts"
 import { relate } from "./People.ts"
 import { columnsToRestore, existing, missing, others, type Target, touch, writeRow } from "./Restoration.ts"
@@ -30,20 +29,14 @@ const writeMedia = Effect.fnUntraced(function* (client: SqlClient.SqlClient, uui
   const [row] = yield* client<{ readonly isSame: boolean }>`
     with stored as (
       select uuid, asset_uuid, file_uuid, is_logo, role, position, labels from location_media where location_uuid = ${uuid}
-    ), wanted as (${wantedSql(items)})
+    ), wanted as (${rowsSql(items)})
     select not exists (table stored except table wanted) and not exists (table wanted except table stored) as "isSame"`
   if (row!.isSame) return false
   yield* client`delete from location_media where location_uuid = ${uuid}`
-  yield* client`
-    insert into location_media (location_uuid, uuid, asset_uuid, file_uuid, is_logo, role, position, labels)
-      select ${uuid}::uuid, wanted.* from (${wantedSql(items)}) wanted`
+  yield* client`${insertSql(uuid, items)}`
   yield* client`update locations set has_media = ${items.length > 0} where uuid = ${uuid}`
   return true
 })
-
-const wantedSql = (items: ReadonlyArray<Item>) => sql`
-  select (item->>'uuid')::uuid, (item->>'assetUuid')::uuid, (item->>'fileUuid')::uuid, (item->>'isLogo')::boolean,
-    item->>'role' collate "C", (item->>'position')::int, item->'labels' from jsonb_array_elements(${JSON.stringify(items)}::jsonb) item`
 
 export const location = (client: SqlClient.SqlClient, publicUrl: PublicUrl["Service"]) => {
   const columns = columnsToRestore(Location, { computed: computedOf(publicUrl) })
