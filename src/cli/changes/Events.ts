@@ -6,6 +6,7 @@ import { maxLimit } from "../../domain/query/PageLimit.ts"
 import * as Connection from "../Connection.ts"
 import { CommandError } from "../Failures.ts"
 import * as Contract from "../records/Contract.ts"
+import * as Output from "../records/Output.ts"
 import * as Service from "../records/Service.ts"
 import * as Print from "./Print.ts"
 
@@ -83,7 +84,7 @@ export const command = Command.make(
     const query = yield* queryOf(selection)
     const work = Effect.gen(function* () {
       if (follow) {
-        const isJson = yield* Print.isJson(json)
+        const isJson = yield* Output.isJson(json)
         const stdio = yield* Stdio.Stdio
         return yield* (yield* followed(query)).pipe(
           Stream.mapEffect(wireOf),

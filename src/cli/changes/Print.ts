@@ -1,9 +1,8 @@
-import { Console, Effect, Stdio, Terminal } from "effect"
+import { Console, Effect } from "effect"
 import type { Json } from "../../domain/schema/Json.ts"
+import { isJson, tableWidth } from "../records/Output.ts"
 import * as Service from "../records/Service.ts"
 import * as Table from "../records/Table.ts"
-
-const defaultWidth = 120
 
 const fields = ["at", "type", "record", "by", "changes"]
 
@@ -20,19 +19,11 @@ const summaryOf = (event: Json): Json => {
   }
 }
 
-/** Whether to print JSON: as asked, or without a terminal. */
-export const isJson = Effect.fnUntraced(function* (asked: boolean) {
-  const stdio = yield* Stdio.Stdio
-  return asked || !(yield* stdio.stdoutIsTerminal)
-})
-
 /** Prints events as a table on a terminal, or as JSON. */
 export const events = Effect.fnUntraced(function* (found: ReadonlyArray<Json>, json: boolean) {
   if (yield* isJson(json)) return yield* Console.log(JSON.stringify(found, undefined, 2))
   if (found.length === 0) return yield* Console.log("No events")
-  const columns = yield* (yield* Terminal.Terminal).columns
-  const width = columns > 0 ? columns : defaultWidth
-  yield* Console.log(Table.table(found.map(summaryOf), { fields, given: false, width }))
+  yield* Console.log(Table.table(found.map(summaryOf), { fields, given: false, width: yield* tableWidth }))
 })
 
 /** An event as one line of text. */

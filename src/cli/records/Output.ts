@@ -36,7 +36,18 @@ const chosen = ({ fields, lists }: Pick<Operation, "fields" | "lists">, given: s
 const picked = (record: Json, fields: ReadonlyArray<string>): Json =>
   Object.fromEntries(fields.map((field) => [field, Table.valueAt(record, field)]))
 
+/** Whether to print JSON: as asked, or without a terminal. */
+export const isJson = Effect.fnUntraced(function* (asked: boolean) {
+  const stdio = yield* Stdio.Stdio
+  return asked || !(yield* stdio.stdoutIsTerminal)
+})
+
 const defaultWidth = 120
+
+export const tableWidth = Effect.gen(function* () {
+  const columns = yield* (yield* Terminal.Terminal).columns
+  return columns > 0 ? columns : defaultWidth
+})
 
 /** Prints records as a table on a terminal, or as a page as JSON; `only` prints a single record. */
 export const print = Effect.fnUntraced(function* (
@@ -45,16 +56,13 @@ export const print = Effect.fnUntraced(function* (
   records: ReadonlyArray<Json>,
   only: boolean
 ) {
-  const stdio = yield* Stdio.Stdio
   const shown = Option.isSome(given) ? yield* chosen(operation, given.value) : operation.fields
   if (csv) return yield* Console.log(Table.csv(records, shown))
-  if (json || !(yield* stdio.stdoutIsTerminal)) {
+  if (yield* isJson(json)) {
     const values = Option.isSome(given) ? records.map((record) => picked(record, shown)) : records
     return yield* Console.log(JSON.stringify(only ? values[0] : values, undefined, 2))
   }
   if (only && Option.isNone(given)) return yield* Console.log(Table.cardText(records[0]!))
   if (records.length === 0) return yield* Console.log("No records")
-  const columns = yield* (yield* Terminal.Terminal).columns
-  const width = columns > 0 ? columns : defaultWidth
-  yield* Console.log(Table.table(records, { fields: shown, given: Option.isSome(given), width }))
+  yield* Console.log(Table.table(records, { fields: shown, given: Option.isSome(given), width: yield* tableWidth }))
 })

@@ -43,6 +43,9 @@ const isBehind = (status: unknown, other: unknown) => position(status) < positio
 const isPassed = (wanted: unknown, existing: unknown) =>
   wanted !== "draft" && wanted !== undefined && isBehind(wanted, existing)
 
+const all = <A, B>(list: ReadonlyArray<A>, f: (element: A) => Effect.Effect<B, Failure>) =>
+  Effect.forEach(list, f, { concurrency: 8 })
+
 /** How many slugs a request names. */
 const maxSlugs = 25
 
@@ -120,8 +123,6 @@ created as scheduled first. CSV cannot hold translations; use json or ndjson.`,
   },
   list: (client: Client["Service"]) => {
     const { nameOf } = Names.make(client)
-    const all = <A, B>(list: ReadonlyArray<A>, f: (element: A) => Effect.Effect<B, Failure>) =>
-      Effect.forEach(list, f, { concurrency: 8 })
 
     const extend = Effect.fnUntraced(function* ({ audience, author, ...post }: Post) {
       return {
@@ -144,8 +145,6 @@ created as scheduled first. CSV cannot hold translations; use json or ndjson.`,
   },
   writes: (client: Client["Service"]) => {
     const { uuidOf } = Names.make(client)
-    const all = <A, B>(list: ReadonlyArray<A>, f: (element: A) => Effect.Effect<B, Failure>) =>
-      Effect.forEach(list, f, { concurrency: 8 })
 
     const references = <K extends "groups" | "locations">(kind: K, list: ReadonlyArray<string> | null | undefined) =>
       Effect.map(
