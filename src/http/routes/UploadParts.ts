@@ -17,10 +17,12 @@ export const route = {
   limits: { answerMillis: 24 * 3_600_000, hasSlowBody: true, inFlight: "parts" }
 } as const satisfies Route
 
-/** How long a part may send no bytes. */
-const idle = "30 seconds"
+/** How long a part may send no bytes, in milliseconds. */
+const idle = 30_000
 
-const stalled = new RequestTimeoutError({ message: "No bytes of the part arrived for 30 seconds; send the part again" })
+const stalled = new RequestTimeoutError({
+  message: `No bytes of the part arrived for ${idle / 1000} seconds; send the part again`
+})
 
 /** What a part must receive on average, in bytes per second. */
 const minRate = 1024
