@@ -1,6 +1,7 @@
+import { Record } from "effect"
 import { membersOfType } from "../../domain/catalog/Product.ts"
 import { type Components, isSchema, type JsonSchema, refTo } from "./JsonSchema.ts"
-import { mapValues, pascal } from "./Operation.ts"
+import { pascal } from "./Operation.ts"
 
 /** A component of which one member determines which others are always present. */
 interface Discriminated {
@@ -23,7 +24,7 @@ const alternative = (schema: JsonSchema, { alternatives, member }: Discriminated
   const { properties, required } = schema
   return {
     ...schema,
-    properties: mapValues(isSchema(properties) ? properties : {}, (property, name) =>
+    properties: Record.map(isSchema(properties) ? properties : {}, (property, name) =>
       name === member && isSchema(property) ? { ...property, enum: [value] } : property
     ),
     required: [...(Array.isArray(required) ? required : []), ...(alternatives[value] ?? [])]

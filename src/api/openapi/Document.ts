@@ -1,3 +1,4 @@
+import { Record } from "effect"
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
 import { absentWith } from "../../domain/query/Pagination.ts"
 import { withAlternatives } from "./Alternatives.ts"
@@ -5,7 +6,7 @@ import { directed, withDescribedDefaults, withIntegerFormats, withoutCopies } fr
 import { requestExamples } from "./Examples.ts"
 import { headerComponents } from "./Headers.ts"
 import { type Components, isSchema, type JsonSchema, propertiesOf } from "./JsonSchema.ts"
-import { type Content, mapOperations, mapValues, type Paths, type Placed } from "./Operation.ts"
+import { type Content, mapOperations, type Paths, type Placed } from "./Operation.ts"
 import { parametersOf, sharedParameters } from "./Parameters.ts"
 import { commonResponses, namedEnvelopes, responsesOf, sharedResponses, withErrorTags } from "./Responses.ts"
 import { flatten, sampleOf } from "./Samples.ts"
@@ -26,7 +27,7 @@ interface Derived {
 /** Flattens every schema of a value, because many tools ignore checks in `allOf`. */
 const flattenAll = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(flattenAll)
-  return isSchema(value) ? mapValues(flatten(value), flattenAll) : value
+  return isSchema(value) ? Record.map(flatten(value), flattenAll) : value
 }
 
 /** The components by name, so that a new operation that uses some of them first does not move the others. */
@@ -55,7 +56,7 @@ const parametersBy: Readonly<Record<string, ReadonlyArray<string>>> = absentWith
 /** Says of each member of a pagination with which parameters it is absent; others cannot be absent. */
 const withAbsence = (pagination: JsonSchema): JsonSchema => ({
   ...pagination,
-  properties: mapValues(propertiesOf(pagination), (member, name) => {
+  properties: Record.map(propertiesOf(pagination), (member, name) => {
     const parameters = parametersBy[name]
     return parameters === undefined ? member : { ...member, "x-absent-with": parameters }
   })
@@ -75,7 +76,7 @@ const withUsedNames = (permission: JsonSchema, operations: ReadonlyArray<Placed>
 }
 
 const mapSchemas = (content: Content, f: (schema: JsonSchema) => JsonSchema): Content =>
-  mapValues(content, (media) => ({ ...media, schema: f(media.schema) }))
+  Record.map(content, (media) => ({ ...media, schema: f(media.schema) }))
 
 const schemasOf = (contents: ReadonlyArray<Content | undefined>) =>
   contents.flatMap((content) => Object.values(content ?? {}).map(({ schema }) => schema))
@@ -92,7 +93,7 @@ const mapBodies = (
     ...(operation.requestBody === undefined
       ? {}
       : { requestBody: { ...operation.requestBody, content: request(operation.requestBody.content) } }),
-    responses: mapValues(operation.responses, ({ content, ...rest }) =>
+    responses: Record.map(operation.responses, ({ content, ...rest }) =>
       content === undefined ? rest : { ...rest, content: response(content) }
     )
   }
@@ -131,11 +132,11 @@ export const complete = <Id extends string, Groups extends HttpApiGroup.Constrai
     ...(permission === undefined ? {} : { Permission: withUsedNames(permission, described) })
   }
   const withExamples = (content: Content, example?: unknown) =>
-    mapValues(content, (media) => ({
+    Record.map(content, (media) => ({
       ...media,
       example: example ?? media.example ?? sampleOf(media.schema, components)
     }))
-  const common = mapValues(commonResponses(), ({ content = {}, ...rest }) => ({
+  const common = Record.map(commonResponses(), ({ content = {}, ...rest }) => ({
     ...rest,
     content: withExamples(content)
   }))
@@ -179,14 +180,14 @@ export const complete = <Id extends string, Groups extends HttpApiGroup.Constrai
       return {
         ...made,
         parameters: made.parameters.map(parameters.reference),
-        responses: mapValues(made.responses, responses.reference)
+        responses: Record.map(made.responses, responses.reference)
       }
     }),
     components: {
       ...document.components,
       schemas: byName(
         withoutStreamed(
-          { ...withAlternatives(mapValues(direction.components, finish)), ...envelopes.components },
+          { ...withAlternatives(Record.map(direction.components, finish)), ...envelopes.components },
           envelopes.operations
         )
       ),

@@ -1,3 +1,4 @@
+import { Record } from "effect"
 import type { JsonSchema } from "./JsonSchema.ts"
 
 /** The parts of a derived document that are completed. */
@@ -46,10 +47,7 @@ export interface Placed {
 
 /** Maps every operation. */
 export const mapOperations = <A>(paths: Paths, f: (placed: Placed) => A): Paths<A> =>
-  mapValues(paths, (methods, path) => mapValues(methods, (operation, method) => f({ path, method, operation })))
-
-export const mapValues = <A, B>(record: Readonly<Record<string, A>>, f: (value: A, name: string) => B) =>
-  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, f(value, name)]))
+  Record.map(paths, (methods, path) => Record.map(methods, (operation, method) => f({ path, method, operation })))
 
 /** `locations.list` and `uuid` as parts of the name of a component. */
 export const pascal = (name: string) =>

@@ -1,4 +1,4 @@
-import { Context, Schema } from "effect"
+import { Context, Record, Schema } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { offers } from "../writes/SafeWrites.ts"
 import {
@@ -8,7 +8,7 @@ import {
 } from "../../domain/write/RequestErrors.ts"
 import { headersOf, namesFor, namesForError, safeWriteHeaders, SpecialHeaders } from "./Headers.ts"
 import { isSchema, type JsonSchema, nameOf, refTo, rewrite } from "./JsonSchema.ts"
-import { type Content, mapValues, type Placed, type Response, shared } from "./Operation.ts"
+import { type Content, type Placed, type Response, shared } from "./Operation.ts"
 import { contentOf, isStream } from "./Streams.ts"
 
 /** The tag of an error, by the reference to its schema. */
@@ -157,10 +157,10 @@ export const namedEnvelopes = (operations: ReadonlyArray<Placed>) => {
     ...placed,
     operation: {
       ...placed.operation,
-      responses: mapValues(placed.operation.responses, ({ content, ...response }) =>
+      responses: Record.map(placed.operation.responses, ({ content, ...response }) =>
         content === undefined
           ? response
-          : { ...response, content: mapValues(content, (media) => ({ ...media, schema: named(media.schema) })) }
+          : { ...response, content: Record.map(content, (media) => ({ ...media, schema: named(media.schema) })) }
       )
     }
   }))

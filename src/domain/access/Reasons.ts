@@ -1,3 +1,4 @@
+import { String as Str } from "effect"
 import { type RecordType, typeOfKind } from "../changes/RecordType.ts"
 import type { Access, AccessReason } from "./Access.ts"
 import type { AccessFacts, Match, Named } from "./AccessFacts.ts"
@@ -14,8 +15,6 @@ interface Place {
 }
 
 const effectOf = (isAllowed: boolean): Effect => (isAllowed ? "allow" : "deny")
-
-const capitalized = (sentence: string) => sentence.charAt(0).toUpperCase() + sentence.slice(1)
 
 const counted = (count: number, what: string) => (count === 1 ? `one ${what.slice(0, -1)}` : `${count} ${what}`)
 
@@ -40,7 +39,7 @@ const writer = (facts: AccessFacts, visible: ReadonlySet<RecordType>) => {
       return {
         code,
         effect,
-        message: capitalized(message),
+        message: Str.capitalize(message),
         record: { type, uuid: record.uuid, ...(label === undefined ? {} : { label }) },
         ...(path === undefined ? {} : { path })
       }

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Record, Schema } from "effect"
 import {
   type Fields,
   fieldsOf,
@@ -61,9 +61,6 @@ export type PatchFields<F extends Schema.Struct.Fields> = {
   readonly [K in keyof F]: Sent<F[K], MarkOf<F[K]>, OptionalKey<F[K]>>
 }
 
-const mapFields = (fields: Fields, f: (field: Node) => Schema.Top) =>
-  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, f(field)]))
-
 const clearable = (schema: Schema.Top) => Schema.optionalKey(Schema.NullOr(schema))
 
 /** The member of a shape with what the document says about the member that it is made of. */
@@ -83,7 +80,7 @@ const partial = (field: Node): Schema.Top => {
 const makePartial = (field: Node, fields: Fields): Schema.Top => {
   const identifier = Schema.resolveAnnotations(field)?.identifier
   const struct = Schema.Struct(
-    mapFields(fields, (member) => documented(clearable(partial(inner(member))), markerOf(member)))
+    Record.map(fields, (member) => documented(clearable(partial(inner(member))), markerOf(member)))
   )
   return identifier === undefined ? struct : struct.annotate({ identifier: `Partial${identifier}` })
 }
@@ -97,7 +94,7 @@ interface Derivation {
 }
 
 const derive = (record: Shaped, { required, value }: Derivation) =>
-  mapFields(fieldsOf(record), (field) => {
+  Record.map(fieldsOf(record), (field) => {
     const marker = markerOf(field)
     if (marker.writtenAs !== undefined) return marker.writtenAs
     if (marker.readOnly === true) return ignored(inner(field))

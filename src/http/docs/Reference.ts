@@ -1,3 +1,4 @@
+import { String as Str } from "effect"
 import { listOf, type Node, nodeOf, type Resolve, resolverOf, textOf } from "./Json.ts"
 
 /** An operation, with every reference but those inside schemas resolved. */
@@ -103,8 +104,6 @@ const operationOf = (resolve: Resolve, path: string, method: string, value: Node
   }
 }
 
-const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
-
 /** The resources of an OpenAPI document, in the order of its tags. */
 export const referenceOf = (document: Node): Reference => {
   const resolve = resolverOf(document)
@@ -119,7 +118,7 @@ export const referenceOf = (document: Node): Reference => {
   )
   const modulePage = (name: string, parent: string): Resource => ({
     slug: `${name}-module`,
-    title: name === "api" ? "API module" : `${capitalized(name.replaceAll("-", " "))} module`,
+    title: name === "api" ? "API module" : `${Str.capitalize(name.replaceAll("-", " "))} module`,
     description: `The ${name.replaceAll("-", " ")} module of a product.`,
     parent,
     operations: operations.filter(({ module }) => module === name).map(({ operation }) => operation)
