@@ -13,12 +13,13 @@ const images = 20
 const requests = 4000
 const clients = 16
 
-/** The `Accept` headers of images in four browsers; the last one knows no WebP. */
+/** The `Accept` headers of images in four browsers, and of a client that rejects WebP; the last two get none. */
 const browsers = [
   "image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8",
   "image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5",
   "image/webp,image/png,image/svg+xml,image/*;q=0.8,video/*;q=0.8,*/*;q=0.5",
-  "image/png,image/svg+xml,image/*;q=0.8,video/*;q=0.8,*/*;q=0.5"
+  "image/png,image/svg+xml,image/*;q=0.8,video/*;q=0.8,*/*;q=0.5",
+  "image/webp;q=0, image/png,*/*;q=0.5"
 ]
 
 describe("deploy: a cache in front of files", () => {

@@ -45,9 +45,11 @@ export const sql = Sql.layer.pipe(Layer.provideMerge(database))
 /** A client of this database without the timeouts of the service, for the many rows of a test. */
 export const untimed = Layer.unwrap(Effect.map(Database, (config) => PgClient.layer({ ...config, maxConnections: 1 })))
 
-/** Executes one statement without them. */
+/** Executes one statement without a timeout, also where `hurried` gave the role one. */
 export const execute = <A extends object = Record<string, unknown>>(statement: string) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<A>(statement)).pipe(Effect.provide(untimed))
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    sql.withTransaction(Effect.andThen(sql`set local statement_timeout = 0`, sql.unsafe<A>(statement)))
+  ).pipe(Effect.provide(untimed))
 
 /**
  * The pools of the service on this database, whose statements have this many milliseconds. The settings need `DATABASE_PREPARE=false`:

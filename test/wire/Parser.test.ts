@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { once } from "node:events"
 import { connect } from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
 import { isInRequestLine } from "../../src/http/transport/Rejections.ts"
 import { TimeLimits } from "../../src/http/transport/Timeout.ts"
 import { rawRequests } from "./RawRequests.ts"
@@ -182,6 +183,53 @@ layer(listening(), { excludeTestServices: true })("HTTP parser", (it) => {
       const second = `POST /v1/locations HTTP/1.1\r\n${host}Authorization: ${fullKey}\r\nTransfer-Encoding: chunked\r\n\r\n`
       const statuses = yield* Effect.promise(() => statusesOf(port, [`${first}${second}zz\r\n`]))
       assert.deepStrictEqual(statuses, [200, 400])
+    })
+  )
+
+  it.effect("a malformed body of a request that is rejected for its key gets no second answer", () =>
+    Effect.gen(function* () {
+      const { fullKey, port } = yield* Wire
+      const first = `GET /v1/me HTTP/1.1\r\n${host}Authorization: ${fullKey}\r\n\r\n`
+      const second = `POST /v1/locations HTTP/1.1\r\n${host}Authorization: wrong\r\nTransfer-Encoding: chunked\r\n\r\n`
+      const statuses = yield* Effect.promise(() => statusesOf(port, [`${first}${second}zz\r\n`]))
+      assert.deepStrictEqual(statuses, [200, 401])
+    })
+  )
+
+  it.effect(
+    "a request whose headers arrived late, behind one that waits for events, gets its answer only",
+    () =>
+      Effect.gen(function* () {
+        const { fullKey, port } = yield* Wire
+        const statuses = yield* Effect.promise(async () => {
+          const socket = connect({ port, host: "127.0.0.1" })
+          let text = ""
+          socket.on("data", (chunk) => (text += String(chunk)))
+          socket.write(
+            `GET /v1/events?wait=9&types=user.created HTTP/1.1\r\n${host}Authorization: ${fullKey}\r\n\r\nGET /healthz HTTP/1.1\r\n`
+          )
+          await sleep(7000)
+          socket.write(`${host}\r\n`)
+          await once(socket, "end")
+          return [...text.matchAll(/HTTP\/1.1 (\d+)/g)].map(([, status]) => Number(status))
+        })
+        assert.deepStrictEqual(statuses, [200, 200])
+      }),
+    together
+  )
+
+  it.effect("a connection that sends noise behind a stream that goes on is closed", () =>
+    Effect.gen(function* () {
+      const { fullKey, port } = yield* Wire
+      yield* Effect.promise(async () => {
+        const socket = connect({ port, host: "127.0.0.1" })
+        const closed = once(socket, "close")
+        socket.on("error", () => undefined).resume()
+        socket.write(`GET /v1/events/stream HTTP/1.1\r\n${host}Authorization: ${fullKey}\r\n\r\nX`)
+        const noise = setInterval(() => socket.write("X".repeat(10_000)), 20)
+        await closed
+        clearInterval(noise)
+      })
     })
   )
 

@@ -56,7 +56,7 @@ export const hashTable = () => {
 /** As the unique indexes of the database compare. */
 const folded = (text: string) => text.toLowerCase().replaceAll("ς", "σ")
 
-/** Rejects rows that have the key of an earlier row, with the numbers of both; the earlier row is imported. */
+/** Refuses rows that have the key of an earlier row, with the numbers of both; the earlier row is imported. */
 export const reject =
   ({ foldsKey = false, key }: Resource) =>
   <E, R>(rows: Stream.Stream<Row, E, R>): Stream.Stream<Row, E, R> =>

@@ -4,7 +4,7 @@ import { limits } from "../../domain/plans/Plan.ts"
 /** The file cannot be read; the rows after this place were not read. */
 export class FormatError extends Schema.TaggedError<FormatError>()("FormatError", { message: Schema.String }) {}
 
-/** Longer than any row that is imported: one that is too long is rejected, and does not end the import. */
+/** Longer than any row that is imported: one that is too long is refused, and does not end the import. */
 export const maxLength = limits.fileBytes
 
 /** A problem of a row. */

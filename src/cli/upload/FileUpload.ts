@@ -186,7 +186,7 @@ export const settle = Effect.fnUntraced(function* (
   return yield* turn(settled)
 })
 
-/** Removes a rejected file from the journal, so that the next run attempts it again; fails when all files are affected. */
+/** Removes a refused file from the journal, so that the next run attempts it again; fails when all files are affected. */
 export const reject = Effect.fnUntraced(function* ({ journal }: Uploader, { file }: Source, failure: Failure) {
   const isSame = yield* LocalFile.isUnmodified(file)
   if (isSame && stops(failure)) return yield* Effect.fail(failure)

@@ -24,7 +24,7 @@ const isHidden = (name: string) => name.startsWith(".") || systemFiles.has(name)
 /** A name as the service stores it: some file systems write letters and their accents apart. */
 const normal = (name: string) => name.normalize("NFC").trim()
 
-/** The default name of the file that lists rejected files; never uploaded itself. */
+/** The default name of the file that lists refused files; never uploaded itself. */
 export const refusedFileName = (path: string): string => `${path}.refused.ndjson`
 
 /**

@@ -3,6 +3,7 @@ import type { Socket } from "node:net"
 import { maxHeaderBytes } from "../../api/Limits.ts"
 import { requestIdOf } from "./CurrentRequest.ts"
 import {
+  arrived,
   isNext,
   notServed,
   reject,
@@ -12,7 +13,7 @@ import {
   unknownExpectation
 } from "./Rejections.ts"
 import type { RouteTable } from "./RouteTable.ts"
-import { type ReadLimits, resetSlowReaders } from "./SlowReaders.ts"
+import { type ReadLimits, resetSlowReaders } from "../streams/SlowReaders.ts"
 
 interface Options {
   /** How long the body of a request may take to arrive. */
@@ -48,9 +49,11 @@ const limitBody =
     headers[requestIdHeader] = requestIdOf(headers[requestIdHeader])
     const timer = setTimeout(() => {
       if (request.complete) return
+      // It was rejected, and the client does not send the rest.
+      if (response.writableFinished) return void socket.destroy()
       // An earlier request of the connection is being answered.
       if (response.socket === null && !response.writableEnded) return void timer.refresh()
-      lateRequests.add(request)
+      if (!response.writableEnded) lateRequests.add(request)
       reject(Object.assign(new Error("The body is late"), { code: requestTimeout }), socket, request)
     }, bodyMillis)
     const done = () => clearTimeout(timer)
@@ -118,12 +121,16 @@ export const make = (options: Options): Server => {
   })
   server.maxConnections = 10_000
   server.on("clientError", reject)
+  server.on("checkExpectation", arrived)
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
     const { body, headers, status } = responseTo(unknownExpectation, request)
     response.writeHead(status, headers).end(body)
   })
   const silent = new Set<Socket>()
-  const speaks = ({ socket }: IncomingMessage) => silent.delete(socket)
+  const speaks = (request: IncomingMessage) => {
+    silent.delete(request.socket)
+    arrived(request)
+  }
   server.on("connection", (socket: Socket) => {
     silent.add(socket)
     socket.once("close", () => silent.delete(socket))

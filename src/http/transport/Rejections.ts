@@ -93,8 +93,22 @@ type Connection = Socket & { readonly _httpMessage?: ServerResponse | null }
 /** Whether the answer to a request is the next one of its connection. */
 export const isNext = (request: IncomingMessage) => (request.socket as Connection)._httpMessage?.req === request
 
-/** The connections whose rejections wait for answers. */
-const waiting = new WeakSet<Socket>()
+/** The last request of each connection. */
+const last = new WeakMap<Socket, IncomingMessage>()
+
+/** Notes a request whose headers have arrived. */
+export const arrived = (request: IncomingMessage) => void last.set(request.socket, request)
+
+/** The bytes that connections had sent when a rejection began to wait for the answer before it. */
+const waiting = new WeakMap<Socket, number>()
+
+/** How many bytes a client may send after those that are rejected, while the answer before is on its way. */
+const maxBytesBehind = 64 * 1024
+
+const close = (socket: Socket, answer = "") => {
+  socket.end(answer)
+  setTimeout(() => socket.destroy(), 500).unref()
+}
 
 /**
  * Ends a connection with an answer to the request that is rejected: the given one, or that which did not arrive whole. The
@@ -103,19 +117,24 @@ const waiting = new WeakSet<Socket>()
 export const reject = (error: ParserError, socket: Connection, request?: IncomingMessage) => {
   const { _httpMessage: answer, writable } = socket
   if (error.code === "ECONNRESET" || !writable) return void socket.destroy()
-  if (answer && (answer.writableEnded || (answer.req.complete && answer.req !== request))) {
+  if (answer?.req.complete === true && answer.req !== request) {
     // The client has hung up within a request.
     if (error.code === "HPE_INVALID_EOF_STATE") return void socket.destroy()
-    if (waiting.has(socket)) return
-    waiting.add(socket)
+    const sent = waiting.get(socket)
+    if (sent !== undefined) return void (socket.bytesRead - sent > maxBytesBehind && socket.destroy())
+    waiting.set(socket, socket.bytesRead)
+    const before = last.get(socket)
     answer.once("finish", () => {
       waiting.delete(socket)
+      // The headers of a request that were late have arrived since.
+      if (error.code === requestTimeout && request === undefined && last.get(socket) !== before) return
       reject(error, socket, request)
     })
     return
   }
+  // The request has an answer of its own, whose rest is on its way.
+  if (answer?.writableEnded === true) return void answer.once("finish", () => close(socket))
   // A second answer would land in the middle of the one that is being written.
   if (answer?.headersSent === true) return void socket.destroy()
-  socket.end(bytesOf(responseTo(answerTo(error), request)))
-  setTimeout(() => socket.destroy(), 500).unref()
+  close(socket, bytesOf(responseTo(answerTo(error), request)))
 }

@@ -1,6 +1,6 @@
 import { Context, Effect, Fiber } from "effect"
 import type { HttpServerResponse } from "effect/http"
-import type { ReadLimits } from "./SlowReaders.ts"
+import type { ReadLimits } from "../streams/SlowReaders.ts"
 
 /** The default limits on time, in milliseconds. */
 export const TimeLimits = Context.Reference<{

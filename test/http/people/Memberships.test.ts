@@ -41,8 +41,6 @@ const members = (owner: Kind, uuid: string, member: Kind) =>
 const query = <A extends object>(text: string, values: ReadonlyArray<unknown> = []) =>
   Effect.flatMap(Sql, ({ pooled }) => pooled.unsafe<A>(text, values))
 
-/** The rows of a statement on a connection without the timeouts of the service. */
-
 /** Orphaned join rows, and groups whose counts differ from the join tables. */
 const inconsistent = `select user_uuid from user_locations where user_uuid not in (select uuid from users)
     or location_uuid not in (select uuid from locations)
