@@ -141,7 +141,8 @@ export const make = (options: Options): Server => {
   server.on("checkContinue", speaks)
   server.on("checkContinue", limit)
   resetSlowReaders(server, options.readLimits)
-  options.onDrain(() => silent.forEach((socket) => socket.destroy()))
+  // A request of a connection that was just accepted may not have been read yet.
+  options.onDrain(() => void setTimeout(() => silent.forEach((socket) => socket.destroy()), 500).unref())
   answerUpgrades(server)
   holdUntilServed(server, options)
   return server

@@ -77,7 +77,7 @@ export class DeliveryQueue extends Context.Service<
   static readonly layer = Layer.effect(
     DeliveryQueue,
     Effect.gen(function* () {
-      const { deliveries: client, lookups } = yield* Sql
+      const { deliveries: client, lookups, pooled } = yield* Sql
       const run = <A, E>(statement: Effect.Effect<A, E>) => transaction(client, statement)
       // What is due is sent between two steps, also if they take too long.
       const { run: runStep } = makeStep(batch)
@@ -106,8 +106,9 @@ export class DeliveryQueue extends Context.Service<
             ) waiting where not exists (select from webhook_dropped d where d.webhook_uuid = w.uuid)`),
         ([row]) => row!
       )
+      // The connection of the deliveries is opened for the first webhook.
       const prune = removeInParts(
-        (limit) => client`
+        (limit) => pooled`
           delete from webhook_deliveries where id in (
             select id from webhook_deliveries where at < now() - interval '30 days' order by at limit ${limit}::int
           ) returning id`
