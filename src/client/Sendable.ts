@@ -6,7 +6,11 @@ import { Option } from "effect"
 export const hasCredentials = ({ password, username }: URL): boolean => username !== "" || password !== ""
 
 /** A text that may be a URL, without a user name and a password. */
-export const withoutCredentials = (text: string): string => text.replaceAll(/[^/]*@/g, "")
+export const withoutCredentials = (text: string): string =>
+  text
+    .split("/")
+    .map((part) => part.slice(part.lastIndexOf("@") + 1))
+    .join("/")
 
 const headersWith = Option.liftThrowable((value: string) => new Headers({ value }))
 

@@ -81,7 +81,7 @@ export const make = Effect.gen(function* () {
 /** The declared type of the file, or that of its name; neither they nor the extension may be blocked. */
 const acceptedType = ({ contentType, fileName }: UploadInit, settings: Settings["Service"]) => {
   // Windows ignores dots and spaces at the end of a name.
-  const name = fileName.replace(/[. ]+$/, "")
+  const name = fileName.slice(0, fileName.split("").findLastIndex((one) => one !== "." && one !== " ") + 1)
   const byName = mime.lookup(name) || "application/octet-stream"
   const declared = (contentType ?? byName).split(";")[0]!.trim().toLowerCase()
   const rejected = [declared, byName].find((type) => isBlocked(type, settings.UPLOAD_BLOCKED_TYPES))

@@ -67,7 +67,8 @@ export const checkPrecondition = (
           : `The ${kind} has changed since it was read; read it again and repeat the request with the new ETag`
       )
 
-const lasting = (precondition: Precondition) => precondition?.map((tag) => tag.replace(/\.[^"]*"$/, '"'))
+const lasting = (precondition: Precondition) =>
+  precondition?.map((tag) => (tag.includes(".") ? `${tag.slice(0, tag.indexOf("."))}"` : tag))
 
 /** Whether `json`, which has a `lastingTag`, meets the precondition. */
 export const meetsLasting = (precondition: Precondition, json: string, passing: ReadonlyArray<string>): boolean =>

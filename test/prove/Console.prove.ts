@@ -54,8 +54,9 @@ describe("the console with many records", () => {
         return (await page.evaluate<number>(last)) > (read - 1) * rowsOfPage
       })
     }
+    // The browser reports the last of them later than it shows them.
+    await until("all requests are reported", () => millis.length >= pages - 1)
     await report(ctx, { pages: millis.length, "p50 ms": share(millis, 0.5), "p95 ms": share(millis, 0.95) })
-    assert.isAtLeast(millis.length, pages - 1)
     assert.isAtMost(share(millis, 0.95), 100)
     await context.close()
   })

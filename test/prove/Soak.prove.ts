@@ -60,18 +60,13 @@ describe("soak", () => {
     })
     const { pid, sql, url } = running
     const uuids = await Running.locations(sql, connections * 20)
-    const backends = async () => {
-      const [row] = await sql`
-        select count(*)::int as open from pg_stat_activity where application_name = 'waypost'`
-      return Number(row!["open"])
-    }
     const requests = mix(uuids)
     const traffic = (seconds: number) =>
       fire({ url, connections, headers: Running.headers, overallRate: perSecond, until: { seconds }, requests })
     await traffic(2)
     await sleep(500)
     const descriptorsBefore = descriptorsOf(pid)
-    const backendsBefore = await backends()
+    const backendsBefore = await Running.backendsOf(running)
 
     const heaps: Array<number> = []
     const collect = setInterval(() => void heapNow(running).then((heap) => heaps.push(heap)), every * 1000)
@@ -81,7 +76,7 @@ describe("soak", () => {
     // Idle connections are closed after five seconds.
     await sleep(7000)
     const slope = slopeOf(heaps)
-    const [descriptors, backendsAfter] = [descriptorsOf(pid), await backends()]
+    const [descriptors, backendsAfter] = [descriptorsOf(pid), await Running.backendsOf(running)]
 
     await report(ctx, {
       requests: [...outcome.statuses.values()].reduce((sum, count) => sum + count),

@@ -107,9 +107,12 @@ it(
     assert.strictEqual(slow, "vulnerable")
     assert.isAbove(expressions.length, 40)
     assert.deepStrictEqual(wrong, [])
-    assert.deepStrictEqual(
-      made.map(({ at }) => at),
-      []
-    )
+    // Made of constants and of the paths of routes.
+    assert.deepStrictEqual(made.map(({ at }) => at.replace(/:\d+$/, "")).toSorted(), [
+      "src/domain/assets/AssetCategory.ts",
+      "src/http/transport/Envelope.ts",
+      "src/http/transport/RouteTable.ts",
+      "src/storage/PartUrl.ts"
+    ])
   }
 )

@@ -54,8 +54,13 @@ export const Sha256 = Schema.String.check(documented({ pattern: "^[0-9A-Fa-f]{64
 )
 
 /** The part after the last dot in lower case, at most 16 letters and digits; empty when there is none, or nothing before it. */
-export const extensionOf = (fileName: string): string =>
-  /[^.].*\.([a-z0-9]{1,16})$/i.exec(fileName)?.[1]?.toLowerCase() ?? ""
+export const extensionOf = (fileName: string): string => {
+  const dot = fileName.lastIndexOf(".")
+  const extension = fileName.slice(dot + 1)
+  return /[^.]/.test(fileName.slice(0, Math.max(dot, 0))) && /^[a-z0-9]{1,16}$/i.test(extension)
+    ? extension.toLowerCase()
+    : ""
+}
 
 /** The name without its extension. */
 export const stemOf = (fileName: string): string => {

@@ -14,7 +14,7 @@ const maxDepth = 6
 const maxValues = 16
 
 /** `Fields: `a`, `b`.` at the end of a description: a list that is folded. */
-const longList = /\s*Fields: ((?:`[^`]+`(?:, )?){8,})\.\s*$/
+const longList = /Fields: ((?:`[^`\s]+`(?:, )?){8,})\.$/
 
 /** Renders the fields of one page. A component is shown once; other places link to it. */
 export const make = (resolve: Resolve, prose: (markdown: string) => Markup): Fields => {

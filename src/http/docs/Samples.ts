@@ -35,7 +35,7 @@ export const curlOf = (operation: Operation): string => {
 
 /** JSON as TypeScript writes it. */
 const literal = (value: unknown) =>
-  JSON.stringify(value, undefined, 2).replaceAll(/^(\s*)"([A-Za-z_$][\w$]*)":/gm, "$1$2:")
+  JSON.stringify(value, undefined, 2).replaceAll(/^( *)"([A-Za-z_$][\w$]*)":/gm, "$1$2:")
 
 const compact = (entries: ReadonlyArray<readonly [string, string | number]>) =>
   `{ ${entries.map(([name, value]) => `${name}: ${JSON.stringify(value)}`).join(", ")} }`

@@ -20,8 +20,8 @@ export interface SearchRecord {
 const plain = (markdown: string) =>
   markdown
     .replaceAll(/```[\s\S]*?```/g, " ")
-    .replaceAll(/<!--[\s\S]*?-->/g, " ")
-    .replaceAll(/\]\([^)]*\)/g, " ")
+    .replaceAll(/<!--[^<]*?-->/g, " ")
+    .replaceAll(/\]\([^)\]]*\)/g, " ")
     .replaceAll(/[`*#|[\]]+/g, " ")
     .replaceAll(/\s+/g, " ")
     .trim()

@@ -47,3 +47,9 @@ export const slowChanges = (sql: Sql, seconds: number) =>
     create or replace function slow_change() returns trigger language plpgsql as
       $$ begin perform pg_sleep(${seconds}); return null; end $$;
     create or replace trigger slow_change before update on locations for each statement execute function slow_change()`)
+
+/** How many connections to the database the service has open. */
+export const backendsOf = async ({ sql }: Pick<Running, "sql">): Promise<number> => {
+  const [row] = await sql`select count(*)::int as open from pg_stat_activity where application_name = 'waypost'`
+  return Number(row!["open"])
+}
