@@ -57,7 +57,7 @@ const misfits: Readonly<Record<Kind, ReadonlyArray<readonly [operator: string, v
 
 /** Returns a function that makes a filter invalid by one wrong condition. */
 export const make = ({ chance, pick, random }: Samples, fields: ReadonlyArray<Pick<Asked, "field" | "kind">>) => {
-  const wrong = (): string => {
+  const wrong = (most: number): string => {
     const { field, kind } = pick(fields)
     const [operator, value] = pick(misfits[kind])
     return pick([
@@ -71,11 +71,13 @@ export const make = ({ chance, pick, random }: Samples, fields: ReadonlyArray<Pi
       () => `${field}:equals:a\\b`,
       () => `${field} equals a`,
       () => Array.from({ length: 21 }, () => `${field}:equals:""`).join(","),
-      () => `${field}:equals:${"a".repeat(2000)}`
+      () => `${field}:equals:${"a".repeat(most)}`
     ])()
   }
   return (right: ReadonlyArray<Asked>): string => {
     const written = write(right, random)
-    return chance(0.5) ? `${written},${wrong()}` : `${wrong()},${written}`
+    // A filter with a list of values may be longer than others.
+    const invalid = wrong(right.some(({ operator }) => operator === "in") ? 6000 : 2000)
+    return chance(0.5) ? `${written},${invalid}` : `${invalid},${written}`
   }
 }

@@ -55,14 +55,17 @@ export const problemOf = (shot: Shot, answer: Answer): Effect.Effect<string | un
   const problem = shapeProblem(shot, answer)
   const hasBody = answer.text !== "" && answer.status !== 431
   if (problem !== undefined || !hasBody) return Effect.succeed(problem)
-  const [route = ""] = shot.path.split("?")
+  const [route = "", ...query] = shot.path.split("?")
   return Effect.try({
-    try: () =>
-      checkAnswer(shot.method, new URL(route, "http://waypost.test"), {
+    try: () => {
+      const url = new URL(route, "http://waypost.test")
+      url.search = query.join("?")
+      return checkAnswer(shot.method, url, {
         status: answer.status,
         header: (name) => answer.headers[name],
         text: answer.text
-      }),
+      })
+    },
     catch: (error) => `a response that does not decode (${String(error)})`.slice(0, 1000)
   }).pipe(Effect.as(undefined), Effect.catch(Effect.succeed))
 }
