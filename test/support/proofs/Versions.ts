@@ -71,7 +71,7 @@ export default Effect.gen(function* () {
 /** Copies this version, with one more migration. */
 export const next = (): Version => {
   const version = empty()
-  cpSync(join(root, "src"), join(version.folder, "src"), { recursive: true })
+  for (const folder of ["src", "bin"]) cpSync(join(root, folder), join(version.folder, folder), { recursive: true })
   for (const name of ["docs", "node_modules", "package.json"]) symlinkSync(join(root, name), join(version.folder, name))
   writeFileSync(join(version.folder, "src/sql/migrations/9999_planted.ts"), migration)
   return version
