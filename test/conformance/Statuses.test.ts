@@ -43,28 +43,31 @@ const unexpected = <R, E, R2>(
     answers.map(summaryOf).flatMap((actual, index) => (actual === answer ? [] : [[requests[index], actual]]))
   )
 
-// Concurrent, because one of these tests waits for the body timeout.
-const atOnce = { concurrent: true }
+/** Provokes a common error on every operation that can fail with it. */
+const everywhere = ({ status, tag }: Documented, concurrency?: "unbounded") =>
+  Effect.gen(function* () {
+    const [can, provocation] = provocations[tag]!
+    assert.deepStrictEqual(yield* unexpected(`${status} ${tag}`, operations.filter(can), provocation, concurrency), [])
+  })
 
-const limited = OverWire.layer().pipe(
-  Layer.provide(Layer.succeed(TimeLimits, { ...TimeLimits.defaultValue(), body: 4000 })),
+const isTimeout = ({ tag }: Documented) => tag === "RequestTimeoutError"
+
+const impatient = OverWire.layer().pipe(
+  Layer.provide(Layer.succeed(TimeLimits, { ...TimeLimits.defaultValue(), body: 1000 })),
   // Requests that stall hold their places.
   Layer.provide(Layer.succeed(MaxBulk, operations.length))
 )
 
-layer(limited, { excludeTestServices: true })("documented responses", (it) => {
-  it.effect.each(common.filter(({ tag }) => tag in provocations))(
+layer(impatient, { excludeTestServices: true })("documented responses to a body that stays incomplete", (it) => {
+  it.effect.each(common.filter(isTimeout))("every operation that can fail with $status $tag returns it", (answer) =>
+    everywhere(answer, "unbounded")
+  )
+})
+
+layer(OverWire.layer(), { excludeTestServices: true })("documented responses", (it) => {
+  it.effect.each(common.filter((answer) => answer.tag in provocations && !isTimeout(answer)))(
     "every operation that can fail with $status $tag returns it",
-    ({ status, tag }) =>
-      Effect.gen(function* () {
-        const [can, provocation] = provocations[tag]!
-        const concurrency = tag === "RequestTimeoutError" ? "unbounded" : 8
-        assert.deepStrictEqual(
-          yield* unexpected(`${status} ${tag}`, operations.filter(can), provocation, concurrency),
-          []
-        )
-      }),
-    atOnce
+    (answer) => everywhere(answer)
   )
 
   it.effect.each(groups)(
@@ -80,8 +83,7 @@ layer(limited, { excludeTestServices: true })("documented responses", (it) => {
           }
         }),
         { concurrency: 4, discard: true }
-      ),
-    atOnce
+      )
   )
 
   it.effect("every write with an outdated If-Match is a 412", () =>

@@ -218,13 +218,15 @@ describe("two nodes with one replica", () => {
       await primary.query(`alter system set default_transaction_read_only = ${value}`)
       await primary.query("select pg_reload_conf()")
     }
-    const create = () => first.call("POST", "/v1/groups", { name: "Utrecht" })
+    const path = `/v1/locations/${await first.create("/v1/locations", { name: "Before", identifier: "B-12" })}`
+    let updates = 0
+    const update = () => first.call("PATCH", path, { name: `Update ${++updates}` })
     await primary.query("set default_transaction_read_only = off")
     try {
       await set("on")
       const rejected = await until("the setting has its effect", async () => {
-        const answer = await create()
-        return answer.status === 201 ? false : answer
+        const answer = await update()
+        return answer.status === 200 ? false : answer
       })
       assert.deepStrictEqual(
         [rejected.status, rejected.body._tag, rejected.headers.get("retry-after")],
@@ -233,7 +235,7 @@ describe("two nodes with one replica", () => {
     } finally {
       await set("off")
     }
-    await until("writes succeed", async () => (await create()).status === 201)
+    await until("writes succeed", async () => (await update()).status === 200)
   })
 })
 
