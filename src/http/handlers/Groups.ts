@@ -1,16 +1,11 @@
 import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
-import { GroupNotFoundError, type PartialGroup } from "../../domain/people/Group.ts"
+import type { PartialGroup } from "../../domain/people/Group.ts"
 import { Groups } from "../../repositories/people/Groups.ts"
 import { Memberships } from "../../repositories/people/Memberships.ts"
-import { Restoring } from "../../repositories/changes/Restoring.ts"
 import * as Envelope from "../transport/Envelope.ts"
-import * as Bulk from "./writes/Bulk.ts"
-import * as Delta from "./reads/Delta.ts"
-import * as Get from "./reads/Get.ts"
 import * as Included from "./reads/Included.ts"
-import * as History from "./reads/History.ts"
-import * as Restore from "./writes/Restore.ts"
+import * as RecordHandlers from "./RecordHandlers.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 import { demand } from "../transport/Authorization.ts"
 
@@ -20,20 +15,11 @@ export const layer = HandlerGroup.group(
   Effect.fnUntraced(function* (handlers) {
     const groups = yield* Groups
     const memberships = yield* Memberships
-    const historyOf = yield* History.make
-    const getOf = yield* Get.make
-    const restoring = yield* Restoring
-    const deltaOf = yield* Delta.make
-    const bulkOf = yield* Bulk.make
+    const record = yield* RecordHandlers.make
     return handlers.handleAll({
-      bulk: bulkOf("groups"),
-      delta: deltaOf("group"),
+      ...record("groups", groups),
       list: ({ query }) => Envelope.page(Included.permitted(query, groups.list(query))),
       create: ({ payload }) => demandFor(payload).pipe(Effect.andThen(groups.create(payload)), Envelope.written),
-      restore: ({ params, payload, request }) =>
-        Restore.restored(restoring.groups, { ...params, ...payload, request, read: groups.get(params.uuid) }),
-      history: historyOf("group", GroupNotFoundError.of),
-      get: getOf("groups", groups),
       update: ({ params, payload, request }) =>
         demandFor(payload).pipe(
           Effect.andThen(groups.update(params.uuid, payload, Envelope.ifMatch(request))),

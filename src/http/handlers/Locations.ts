@@ -1,18 +1,12 @@
 import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
-import { LocationNotFoundError } from "../../domain/locations/Location.ts"
 import { LocationMedia } from "../../repositories/locations/LocationMedia.ts"
 import { Locations, type WrittenLocation } from "../../repositories/locations/Locations.ts"
 import { Territories } from "../../repositories/locations/Territories.ts"
 import { Memberships } from "../../repositories/people/Memberships.ts"
-import { Restoring } from "../../repositories/changes/Restoring.ts"
 import * as Envelope from "../transport/Envelope.ts"
-import * as Bulk from "./writes/Bulk.ts"
-import * as Delta from "./reads/Delta.ts"
-import * as Get from "./reads/Get.ts"
 import * as Included from "./reads/Included.ts"
-import * as History from "./reads/History.ts"
-import * as Restore from "./writes/Restore.ts"
+import * as RecordHandlers from "./RecordHandlers.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
 export const layer = HandlerGroup.group(
@@ -23,22 +17,13 @@ export const layer = HandlerGroup.group(
     const media = yield* LocationMedia
     const memberships = yield* Memberships
     const territories = yield* Territories
-    const historyOf = yield* History.make
-    const getOf = yield* Get.make
-    const restoring = yield* Restoring
-    const deltaOf = yield* Delta.make
-    const bulkOf = yield* Bulk.make
+    const record = yield* RecordHandlers.make
     return handlers.handleAll({
-      bulk: bulkOf("locations"),
-      delta: deltaOf("location"),
+      ...record("locations", locations),
       list: ({ query }) => Envelope.page(Included.permitted(query, locations.list(query))),
       resolve: ({ query }) => Envelope.one(territories.resolve(query)),
       territories: ({ query }) => Envelope.page(territories.list(query)),
       create: ({ payload }) => written(locations.create(payload)),
-      restore: ({ params, payload, request }) =>
-        Restore.restored(restoring.locations, { ...params, ...payload, request, read: locations.get(params.uuid) }),
-      history: historyOf("location", LocationNotFoundError.of),
-      get: getOf("locations", locations),
       update: ({ params, payload, request }) =>
         written(locations.update(params.uuid, payload, Envelope.ifMatch(request))),
       delete: ({ params, request }) => Envelope.written(locations.delete(params.uuid, Envelope.ifMatch(request))),

@@ -1,21 +1,16 @@
 import { Effect, Record } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { Api } from "../../api/Api.ts"
-import { ProductNotFoundError } from "../../domain/catalog/Product.ts"
 import { type ModuleName, pascal } from "../../domain/catalog/ModuleName.ts"
 import type { ProductId } from "../../domain/catalog/ProductId.ts"
 import type { Modules } from "../../domain/catalog/ProductModule.ts"
+import type { Selection } from "../../domain/query/Selection.ts"
 import { ProductModules } from "../../repositories/catalog/ProductModules.ts"
 import { Products } from "../../repositories/catalog/Products.ts"
-import { Restoring } from "../../repositories/changes/Restoring.ts"
 import * as Envelope from "../transport/Envelope.ts"
-import * as Bulk from "./writes/Bulk.ts"
-import * as Delta from "./reads/Delta.ts"
-import * as Get from "./reads/Get.ts"
 import * as Included from "./reads/Included.ts"
 import { visibility } from "./reads/Visibility.ts"
-import * as History from "./reads/History.ts"
-import * as Restore from "./writes/Restore.ts"
+import * as RecordHandlers from "./RecordHandlers.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
 export const layer = HandlerGroup.group(
@@ -25,14 +20,13 @@ export const layer = HandlerGroup.group(
     const products = yield* Products
     const modules = yield* ProductModules
     const module = handlersOf(modules)
-    const historyOf = yield* History.make
-    const getOf = yield* Get.make
-    const restoring = yield* Restoring
-    const deltaOf = yield* Delta.make
-    const bulkOf = yield* Bulk.make
+    const record = yield* RecordHandlers.make
+    const visibleProducts = {
+      get: (uuid: ProductId, selection?: Selection) =>
+        Effect.flatMap(visibility, (visible) => products.get(uuid, selection, visible))
+    }
     return handlers.handleAll({
-      bulk: bulkOf("products"),
-      delta: deltaOf("product"),
+      ...record("products", products, visibleProducts),
       list: ({ query }) =>
         Envelope.page(
           Included.permitted(
@@ -41,13 +35,6 @@ export const layer = HandlerGroup.group(
           )
         ),
       create: ({ payload }) => Envelope.written(products.create(payload)),
-      restore: ({ params, payload, request }) =>
-        Restore.restored(restoring.products, { ...params, ...payload, request, read: products.get(params.uuid) }),
-      history: historyOf("product", ProductNotFoundError.of),
-      get: getOf("products", {
-        get: (uuid: ProductId, selection) =>
-          Effect.flatMap(visibility, (visible) => products.get(uuid, selection, visible))
-      }),
       update: ({ params, payload, request }) =>
         Envelope.written(products.update(params.uuid, payload, Envelope.ifMatch(request))),
       delete: ({ params, request }) => Envelope.written(products.delete(params.uuid, Envelope.ifMatch(request))),

@@ -1,16 +1,9 @@
 import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
 import { CurrentApiKey } from "../../api/Authorization.ts"
-import { AssetNotFoundError } from "../../domain/assets/Asset.ts"
-import { AssetCategoryNotFoundError } from "../../domain/assets/AssetCategory.ts"
-import { MetaTagNotFoundError } from "../../domain/assets/metaTags/MetaTag.ts"
-import { ProductNotFoundError } from "../../domain/catalog/Product.ts"
-import { visibleTo } from "../../domain/changes/RecordType.ts"
-import { LocationNotFoundError } from "../../domain/locations/Location.ts"
-import { GroupNotFoundError } from "../../domain/people/Group.ts"
-import { UserNotFoundError } from "../../domain/people/User.ts"
-import type { UsedType } from "../../repositories/access/References.ts"
+import { typeOfKind, visibleTo } from "../../domain/changes/RecordType.ts"
 import { Usages } from "../../repositories/access/Usages.ts"
+import { type Kinds, notFound } from "../../repositories/changes/RecordKinds.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
@@ -25,23 +18,23 @@ export const layer = HandlerGroup.group(
   Effect.fnUntraced(function* (handlers) {
     const usages = yield* Usages
     const usagesOf =
-      <NotFound>(type: UsedType, notFound: (uuid: string) => NotFound) =>
+      <K extends Exclude<keyof Kinds, "posts">>(kind: K) =>
       ({ params: { uuid }, query }: Asked) =>
         Envelope.countedPage(
           Effect.gen(function* () {
             const { permissions } = yield* CurrentApiKey
-            const page = yield* usages.list(type, uuid, { ...query, visible: visibleTo(permissions) })
-            return yield* Effect.fromOption(page, () => notFound(uuid))
+            const page = yield* usages.list(typeOfKind[kind], uuid, { ...query, visible: visibleTo(permissions) })
+            return yield* Effect.fromOption(page, () => notFound[kind].of(uuid))
           })
         )
     return handlers.handleAll({
-      ofUser: usagesOf("user", UserNotFoundError.of),
-      ofLocation: usagesOf("location", LocationNotFoundError.of),
-      ofGroup: usagesOf("group", GroupNotFoundError.of),
-      ofAsset: usagesOf("asset", AssetNotFoundError.of),
-      ofProduct: usagesOf("product", ProductNotFoundError.of),
-      ofMetaTag: usagesOf("metaTag", MetaTagNotFoundError.of),
-      ofAssetCategory: usagesOf("assetCategory", AssetCategoryNotFoundError.of)
+      ofUser: usagesOf("users"),
+      ofLocation: usagesOf("locations"),
+      ofGroup: usagesOf("groups"),
+      ofAsset: usagesOf("assets"),
+      ofProduct: usagesOf("products"),
+      ofMetaTag: usagesOf("metaTags"),
+      ofAssetCategory: usagesOf("assetCategories")
     })
   })
 )

@@ -1,17 +1,12 @@
 import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
-import { defaultRole, UserNotFoundError } from "../../domain/people/User.ts"
+import { defaultRole } from "../../domain/people/User.ts"
 import * as UserRoles from "./writes/UserRoles.ts"
 import { Memberships } from "../../repositories/people/Memberships.ts"
 import { Users } from "../../repositories/people/Users.ts"
-import { Restoring } from "../../repositories/changes/Restoring.ts"
 import * as Envelope from "../transport/Envelope.ts"
-import * as Bulk from "./writes/Bulk.ts"
-import * as Delta from "./reads/Delta.ts"
-import * as Get from "./reads/Get.ts"
 import * as Included from "./reads/Included.ts"
-import * as History from "./reads/History.ts"
-import * as Restore from "./writes/Restore.ts"
+import * as RecordHandlers from "./RecordHandlers.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 import { demand } from "../transport/Authorization.ts"
 
@@ -22,14 +17,9 @@ export const layer = HandlerGroup.group(
     const users = yield* Users
     const memberships = yield* Memberships
     const permissionFor = yield* UserRoles.make
-    const historyOf = yield* History.make
-    const getOf = yield* Get.make
-    const restoring = yield* Restoring
-    const deltaOf = yield* Delta.make
-    const bulkOf = yield* Bulk.make
+    const record = yield* RecordHandlers.make
     return handlers.handleAll({
-      bulk: bulkOf("users"),
-      delta: deltaOf("user"),
+      ...record("users", users),
       list: ({ query }) => Envelope.page(Included.permitted(query, users.list(query))),
       create: ({ payload }) =>
         demand(
@@ -37,10 +27,6 @@ export const layer = HandlerGroup.group(
           payload.groups && "update:groups",
           permissionFor(payload.role, defaultRole)
         ).pipe(Effect.andThen(users.create(payload)), Envelope.written),
-      restore: ({ params, payload, request }) =>
-        Restore.restored(restoring.users, { ...params, ...payload, request, read: users.get(params.uuid) }),
-      history: historyOf("user", UserNotFoundError.of),
-      get: getOf("users", users),
       update: ({ params, payload, request }) =>
         demand(permissionFor(payload.role)).pipe(
           Effect.andThen(users.update(params.uuid, payload, Envelope.ifMatch(request))),
