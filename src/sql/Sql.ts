@@ -47,7 +47,8 @@ export class Sql extends Context.Service<
       const primary = yield* Pools.make(connect, size - (hasOwn ? 1 : 0))
       const lookups = hasOwn ? yield* connect(1, { multiplex: true }) : primary.pipelined
       const spares = new ReplicaReads.Spares()
-      const { maxLong, maxWait } = Pools
+      const { maxLong } = Pools
+      const { maxWait } = yield* Pools.StatementLimits
       const largePages = FairPermits.make({ permits: 2, maxShare: 0.5, maxLong, maxWait })
       const manyWrites = FairPermits.make({ permits: 2, maxShare: 1, maxLong: 1, maxWait })
       const finished = { isLong: true, isFinished: true } as const

@@ -21,7 +21,7 @@ import {
 import * as UploadParts from "../../src/http/routes/UploadParts.ts"
 import { TimeLimits } from "../../src/http/transport/Timeout.ts"
 import { names } from "../../src/settings/Config.ts"
-import { sessionSettings } from "../../src/sql/connections/Pools.ts"
+import { sessionSettings, StatementLimits } from "../../src/sql/connections/Pools.ts"
 import { document, operations } from "../support/contract/Documented.ts"
 import { promises } from "../support/proofs/Promises.ts"
 import { guides, read, root } from "./Guide.ts"
@@ -56,7 +56,7 @@ describe("The guide to deploying", () => {
   it("gives the role behind a pooler the settings that sessions of the service have", () => {
     const settings = [...read("docs/deploying.md").matchAll(/^alter role waypost set (\w+) = '(\w+)';$/gm)]
     const inMillis = settings.map(([, name, value]) => [name, value!.replace(/^(\d+)s$/, "$1000")])
-    assert.deepStrictEqual(Object.fromEntries(inMillis), sessionSettings)
+    assert.deepStrictEqual(Object.fromEntries(inMillis), sessionSettings(StatementLimits.defaultValue()))
   })
 
   it("the guide to deploying has sizes of machines at which the requests of the guide to sizing leave half of each core free", () => {

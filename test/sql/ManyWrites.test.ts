@@ -29,7 +29,7 @@ const bulk = (kind: string, data: object, key?: string) =>
     ...(key !== undefined && { key })
   })
 
-layer(TestServer.layer(), { excludeTestServices: true })("writes of many records with members", (it) => {
+layer(TestServer.limited(), { excludeTestServices: true })("writes of many records with members", (it) => {
   it.effect("bulk requests that wait for the deletion of a group delay no bulk request without members", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql

@@ -3,6 +3,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { inject } from "vitest"
+import { StatementLimits } from "../../src/sql/connections/Pools.ts"
 import { Database, Sql } from "../../src/sql/Sql.ts"
 
 const at = (database: string): PgClient.PgClientConfig => {
@@ -41,6 +42,9 @@ export const database = Layer.effect(
 
 /** The pools of the service on a database of its own; needs settings. */
 export const sql = Sql.layer.pipe(Layer.provideMerge(database))
+
+/** More time for statements than in production, because a busy machine may need it for what a test is not about. */
+export const patience = Layer.succeed(StatementLimits, { millis: 60_000, maxWait: "1 minute" })
 
 /** A client of this database without the timeouts of the service, for the many rows of a test. */
 export const untimed = Layer.unwrap(Effect.map(Database, (config) => PgClient.layer({ ...config, maxConnections: 1 })))

@@ -107,8 +107,8 @@ const make = Effect.gen(function* () {
 /** The name of any receiver of webhooks leads to this machine. */
 export const lookup = () => Promise.resolve(["127.0.0.1"])
 
-/** The service with the given settings, and the pools to look behind it. */
-export const layer = (values: Readonly<Record<string, string>> = {}, lookupHost: typeof Lookup.Service = lookup) =>
+/** The service with the given settings and the time limits of production, and the pools to look behind it. */
+export const limited = (values: Readonly<Record<string, string>> = {}, lookupHost: typeof Lookup.Service = lookup) =>
   Layer.effect(TestServer, make).pipe(
     Layer.provide([Services.layer, Server.limits, HttpServer.layerServices, InFlight.layer]),
     Layer.provide([publicUrl, NodeServices.layer, Layer.succeed(References.MinimumLogLevel, "Warn")]),
@@ -116,3 +116,6 @@ export const layer = (values: Readonly<Record<string, string>> = {}, lookupHost:
     Layer.provideMerge(settings(values)),
     Layer.provide(Layer.succeed(Lookup, lookupHost))
   )
+
+/** The service with the given settings, whose statements have more time. */
+export const layer = (...given: Parameters<typeof limited>) => limited(...given).pipe(Layer.provide(Postgres.patience))

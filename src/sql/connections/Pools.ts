@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import { Effect } from "effect"
+import { Context, type Duration, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { availableParallelism } from "node:os"
 import type { Duplex } from "node:stream"
@@ -44,17 +44,20 @@ export const maxLong = Math.max(1, Math.min(2, availableParallelism() - 1))
 const reads = { alone: 256, shared: 16 }
 const pages = { alone: 32, shared: 2 }
 
-/** How long a statement waits for its share of the connections. */
-export const maxWait = "10 seconds"
+/** For how many milliseconds a statement may run, and how long it may wait for its share of the connections. */
+export const StatementLimits = Context.Reference<{ readonly millis: number; readonly maxWait: Duration.Input }>(
+  "waypost/sql/connections/Pools/StatementLimits",
+  { defaultValue: () => ({ millis: 5000, maxWait: "10 seconds" }) }
+)
 
 /** What sessions of the service set; behind a pooler their role does. */
-export const sessionSettings = {
+export const sessionSettings = ({ millis }: typeof StatementLimits.Service) => ({
   // Compiling a plan takes longer than running any of these statements.
   jit: "off",
-  statement_timeout: "5000",
+  statement_timeout: String(millis),
   lock_timeout: "2000",
   idle_in_transaction_session_timeout: "10000"
-}
+})
 
 /**
  * Bytes of a message of PostgreSQL above which the driver closes the connection. No record and no event has as many: a value
@@ -65,7 +68,9 @@ export const maxMessageSize = 256 * 1024 * 1024
 
 /** Opens pools of a server; `opened` gets each of their sockets. */
 export const connector = (address: PgClient.PgClientConfig, opened: (socket: Duplex) => void = () => undefined) =>
-  Effect.map(Settings, ({ DATABASE_PREPARE: prepare }) => {
+  Effect.gen(function* () {
+    const { DATABASE_PREPARE: prepare } = yield* Settings
+    const startupParameters = sessionSettings(yield* StatementLimits)
     const database = { ...address, prepare, connectTimeout: "2 seconds" as const, applicationName: "waypost" }
     return (maxConnections: number, { multiplex }: { readonly multiplex: boolean }) => {
       const open = streamOf(database, { batched: multiplex })
@@ -80,7 +85,7 @@ export const connector = (address: PgClient.PgClientConfig, opened: (socket: Dup
         maxConnections,
         maxMessageSize,
         // A pooler in transaction mode opens the sessions itself and rejects startup parameters.
-        ...(prepare ? { startupParameters: sessionSettings } : {})
+        ...(prepare ? { startupParameters } : {})
       })
     }
   })
@@ -90,6 +95,7 @@ type Connect = Effect.Success<ReturnType<typeof connector>>
 /** The pools of a server over a number of connections. */
 export const make = Effect.fnUntraced(function* (connect: Connect, size: number) {
   const { KEY_SHARE: maxShare } = yield* Settings
+  const { maxWait } = yield* StatementLimits
   const hasPipelined = size >= 4
   const permits = size - (hasPipelined ? 2 : 0)
   const pool = yield* connect(permits, { multiplex: false })

@@ -125,7 +125,7 @@ const rawOver = (port: number) => (bytes: string | Uint8Array) =>
 /** The service on a free port, with a database of its own. */
 export const layer = (values: Readonly<Record<string, string>> = {}) => layerOn(Postgres.sql, values)
 
-/** The service on a free port, with the given pools. */
+/** The service on a free port, with the given pools, whose statements have more time than in production. */
 export const layerOn = <A, E, R>(
   sql: Layer.Layer<Sql | Database | A, E, R>,
   values: Readonly<Record<string, string>> = {}
@@ -147,7 +147,7 @@ export const layerOn = <A, E, R>(
     Layer.provide(ListeningUrl.layer),
     Layer.provide(Server.listen),
     Layer.provide(InFlight.layer),
-    Layer.provideMerge(sql),
+    Layer.provideMerge(Layer.provide(sql, Postgres.patience)),
     Layer.provideMerge(settings({ PORT: "0", ...values })),
     Layer.provide([Logger.layer([logger]), NodeServices.layer])
   )
