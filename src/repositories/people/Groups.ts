@@ -3,23 +3,21 @@ import {
   DuplicateGroupNameError,
   Group,
   type GroupCreate,
-  type GroupId,
   GroupNotFoundError,
   type PartialGroup
 } from "../../domain/people/Group.ts"
 import type { LocationNotFoundError } from "../../domain/locations/Location.ts"
-import { noPrecondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import type { UserNotFoundError } from "../../domain/people/User.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import * as Included from "./Included.ts"
 import { Memberships } from "./Memberships.ts"
+import * as MemberSets from "./MemberSets.ts"
 import type { Batch } from "../../sql/batch/BatchTypes.ts"
 import { sql } from "../../sql/Fragment.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { byConstraint } from "../../sql/SqlErrors.ts"
-import { transaction } from "../../sql/Transactions.ts"
 import { traced } from "../../sql/Traced.ts"
 
 type Rejected = DuplicateGroupNameError | InvalidRequestError | UserNotFoundError | LocationNotFoundError
@@ -41,6 +39,7 @@ export class Groups extends Context.Service<
     Effect.gen(function* () {
       const memberships = yield* Memberships
       const { pooled } = yield* Sql
+      const sets = MemberSets.make("groups", ["users", "locations"], memberships, pooled)
       const records = yield* Records.make({
         kind: "groups",
         table: "groups",
@@ -48,27 +47,6 @@ export class Groups extends Context.Service<
         notFound: GroupNotFoundError,
         related: Included.make(yield* PublicUrl)("groups", ["users", "locations"])
       })
-
-      /** Whether the members changed. The precondition was met when the write began; it has changed the group since. */
-      const replaceMembers = Effect.fnUntraced(function* (uuid: GroupId, { locations, users }: PartialGroup) {
-        const replace = (member: "users" | "locations", members: ReadonlyArray<string> | undefined) =>
-          members === undefined
-            ? Effect.succeed(false)
-            : Effect.map(memberships.replace("groups", uuid, member, members, noPrecondition), ({ changed }) => changed)
-        const usersChanged = yield* replace("users", users)
-        return (yield* replace("locations", locations)) || usersChanged
-      })
-
-      /** Unknown members are reported before a rule that the request breaks. */
-      const knownMembers = Effect.fnUntraced(function* ({ locations, users }: PartialGroup) {
-        if (users !== undefined) yield* memberships.known("users", users)
-        if (locations !== undefined) yield* memberships.known("locations", locations)
-      })
-
-      const inTransaction = <A, E>({ locations, users }: PartialGroup, write: Effect.Effect<A, E>) =>
-        users === undefined && locations === undefined
-          ? transaction(pooled, write)
-          : memberships.withRelationLock("groups", write)
 
       const bulk = records.batch({
         key: { member: "name", compared: (name) => sql`waypost_fold(${name})` },
@@ -85,23 +63,23 @@ export class Groups extends Context.Service<
         list: records.list,
         create: Effect.fnUntraced(
           function* (group) {
-            yield* knownMembers(group)
+            yield* sets.known(group)
             const written = yield* records.insert(group).pipe(constraintErrors(group.name))
-            yield* replaceMembers(written.uuid, group)
+            yield* sets.replace(written.uuid, group)
             return written
           },
-          (write, group) => inTransaction(group, write),
+          (write, group) => sets.inTransaction(group, write),
           Effect.catchTag("GroupNotFoundError", Effect.die)
         ),
         update: Effect.fnUntraced(function* (uuid, patch, precondition) {
           const write = Effect.gen(function* () {
             yield* records.checkPrecondition(uuid, precondition)
-            yield* knownMembers(patch)
+            yield* sets.known(patch)
             const written = yield* records.patch(uuid, patch, precondition).pipe(constraintErrors(patch.name))
-            const membersChanged = yield* replaceMembers(uuid, patch)
+            const membersChanged = yield* sets.replace(uuid, patch)
             return { ...written, changed: written.changed || membersChanged }
           })
-          return yield* inTransaction(patch, write)
+          return yield* sets.inTransaction(patch, write)
         }),
         delete: (uuid, precondition) => memberships.withRelationLock("groups", records.removeNamed(uuid, precondition))
       })

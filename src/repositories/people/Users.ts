@@ -2,11 +2,12 @@ import { Context, Effect, Layer, Option } from "effect"
 import type { GroupNotFoundError } from "../../domain/people/Group.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import type { LocationNotFoundError } from "../../domain/locations/Location.ts"
-import { noPrecondition, type Precondition } from "../../domain/query/Precondition.ts"
+import type { Precondition } from "../../domain/query/Precondition.ts"
 import type { UserId } from "../../domain/people/UserId.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import * as Written from "../../domain/write/Written.ts"
 import {
+  defaultRole,
   EmailNotUniqueError,
   type PartialUser,
   User,
@@ -21,6 +22,7 @@ import { PublicUrl } from "../../settings/PublicUrl.ts"
 import * as Included from "./Included.ts"
 import { loginAhead, loginSql, type RecordedLogin } from "./Logins.ts"
 import { Memberships } from "./Memberships.ts"
+import * as MemberSets from "./MemberSets.ts"
 import type { Batch } from "../../sql/batch/BatchTypes.ts"
 import { sql } from "../../sql/Fragment.ts"
 import type { EncodedPage } from "../../domain/schema/Encoded.ts"
@@ -81,6 +83,7 @@ export class Users extends Context.Service<
       const locales = yield* Locales
       const memberships = yield* Memberships
       const { pooled } = yield* Sql
+      const sets = MemberSets.make("users", ["locations", "groups"], memberships, pooled)
       const erasures = UserErasures.make(pooled)
       const records = yield* Records.make({
         kind: "users",
@@ -95,7 +98,7 @@ export class Users extends Context.Service<
         return { ...user, languageCode: yield* locales.checkLanguage(user.languageCode) }
       })
 
-      const defaults = { status: "active", role: "ROLE_USER", languageCode: locales.defaultLanguage } as const
+      const defaults = { status: "active", role: defaultRole, languageCode: locales.defaultLanguage } as const
 
       const withDefaults = (user: UserCreate) => Effect.map(withLanguage(user), (user) => ({ ...defaults, ...user }))
 
@@ -107,27 +110,6 @@ export class Users extends Context.Service<
         relations: memberships.relationsOf("users", ["locations", "groups"]),
         deletes: true
       })
-
-      /** Unknown references are reported before a rule that the request breaks. */
-      const knownRelations = Effect.fnUntraced(function* ({ groups, locations }: UserChange) {
-        if (locations !== undefined) yield* memberships.known("locations", locations)
-        if (groups !== undefined) yield* memberships.known("groups", groups)
-      })
-
-      /** Whether the relations changed. */
-      const replaceRelations = Effect.fnUntraced(function* (uuid: UserId, { groups, locations }: UserChange) {
-        const replace = (member: "locations" | "groups", members: ReadonlyArray<string> | undefined) =>
-          members === undefined
-            ? Effect.succeed(false)
-            : Effect.map(memberships.replace("users", uuid, member, members, noPrecondition), ({ changed }) => changed)
-        const locationsChanged = yield* replace("locations", locations)
-        return (yield* replace("groups", groups)) || locationsChanged
-      })
-
-      const inTransaction = <A, E>({ groups, locations }: UserChange, write: Effect.Effect<A, E>) =>
-        groups === undefined && locations === undefined
-          ? transaction(pooled, write)
-          : memberships.withRelationLock("users", write)
 
       /** Fails unless the user existed and was deleted. */
       const checkDeleted = Effect.fnUntraced(function* (uuid: UserId, precondition: Precondition) {
@@ -149,25 +131,25 @@ export class Users extends Context.Service<
         listWithin: (answer, request) => records.listWithin(answer.scope, request, answer),
         create: Effect.fnUntraced(
           function* (user) {
-            yield* knownRelations(user)
+            yield* sets.known(user)
             const complete = yield* withDefaults(user)
             const written = yield* records.insert(complete).pipe(constraintErrors(complete))
-            yield* replaceRelations(written.uuid, user)
+            yield* sets.replace(written.uuid, user)
             return written
           },
-          (write, user) => inTransaction(user, write),
+          (write, user) => sets.inTransaction(user, write),
           Effect.catchTag("UserNotFoundError", Effect.die)
         ),
         update,
         change: Effect.fnUntraced(
           function* (uuid, change, precondition) {
             yield* records.checkPrecondition(uuid, precondition)
-            yield* knownRelations(change)
+            yield* sets.known(change)
             const written = yield* update(uuid, change, precondition)
-            const areReplaced = yield* replaceRelations(uuid, change)
+            const areReplaced = yield* sets.replace(uuid, change)
             return { ...written, changed: written.changed || areReplaced }
           },
-          (write, _, change) => inTransaction(change, write)
+          (write, _, change) => sets.inTransaction(change, write)
         ),
         delete: (uuid, precondition) => memberships.withRelationLock("users", records.remove(uuid, precondition)),
         deleteAndErase: Effect.fnUntraced(function* (uuid, precondition) {
