@@ -1,4 +1,4 @@
-import { Duration, Effect, Redacted } from "effect"
+import { Duration, Effect, Predicate, Redacted } from "effect"
 import { StorageUnavailableError } from "./Storage.ts"
 
 export interface S3Options {
@@ -125,21 +125,36 @@ export const unavailable = (cause: unknown): StorageUnavailableError => {
   return new StorageUnavailableError({ message: `${meaning} (${name})`, cause })
 }
 
-/** The code of the answer, or of the connection's failure. */
+/** The status of an answer without a code: one to HEAD has no body, in which the code would be. */
+const statusOf = (cause: Error) =>
+  cause.name === "Unknown" && Predicate.hasProperty(cause, "$metadata") && Predicate.isObject(cause.$metadata)
+    ? cause.$metadata["httpStatusCode"]
+    : undefined
+
+/** The code of the answer, or its status, or the code of the connection's failure. */
 const nameOf = (cause: unknown): string => {
   if (!(cause instanceof Error)) return "unknown"
+  const status = statusOf(cause)
+  if (Predicate.isNumber(status)) return String(status)
   const name = "code" in cause && typeof cause.code === "string" ? cause.code : cause.name
   return /^\w{1,64}$/.test(name) ? name : "unknown"
 }
 
 const denied = "The object store rejects the credentials, or they lack a permission"
 
+const elsewhere = "The bucket is in another region than S3_REGION"
+
 const meanings: Readonly<Record<string, string>> = {
   AccessDenied: denied,
-  Forbidden: denied,
+  403: denied,
   InvalidAccessKeyId: denied,
   SignatureDoesNotMatch: denied,
   ExpiredToken: denied,
+  PermanentRedirect: elsewhere,
+  AuthorizationHeaderMalformed: elsewhere,
+  301: elsewhere,
+  // Amazon S3 answers this also where the region of the signature is another one.
+  400: "The object store rejects the request: S3_REGION is wrong, or the credentials have expired",
   CredentialsProviderError: "No credentials for the object store were found",
   NoSuchBucket: "The bucket does not exist",
   NotFound: "The bucket or the object does not exist",

@@ -239,6 +239,36 @@ describe("failing S3 store", () => {
     }).pipe(Effect.scoped)
   )
 
+  for (const [fault, ofWrite, ofCheck] of [
+    [
+      "denies access",
+      "The object store rejects the credentials, or they lack a permission (AccessDenied)",
+      "The object store rejects the credentials, or they lack a permission (403)"
+    ],
+    [
+      "has the bucket in another region",
+      "The bucket is in another region than S3_REGION (PermanentRedirect)",
+      "The bucket is in another region than S3_REGION (301)"
+    ],
+    [
+      "rejects the region of the signature",
+      "The bucket is in another region than S3_REGION (AuthorizationHeaderMalformed)",
+      "The object store rejects the request: S3_REGION is wrong, or the credentials have expired (400)"
+    ],
+    ["fails without an error code", "The object store failed (502)", "The object store failed (502)"]
+  ] as const satisfies ReadonlyArray<readonly [Fault, string, string]>) {
+    it.live(`a store that ${fault} is reported as such, also for a request whose answers have no body`, () =>
+      Effect.gen(function* () {
+        const { options } = yield* failingStore(fault)
+        const storage = yield* storageOf({ ...options, ...shortTimeouts })
+        const write = yield* Effect.flip(storage.write(upload.key, new Uint8Array(10), "text/plain"))
+        const check = yield* Effect.flip(storage.check)
+        const place = `: bucket ${options.bucket} at ${options.endpoint}`
+        assert.deepStrictEqual([write.message, check.message], [ofWrite + place, ofCheck + place])
+      })
+    )
+  }
+
   it.live("an unreachable store is reported with the bucket and the endpoint", () =>
     Effect.gen(function* () {
       const options = yield* Effect.scoped(Effect.map(failingStore("never answers"), ({ options }) => options))

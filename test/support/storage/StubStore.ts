@@ -20,6 +20,10 @@ export const faults = {
   "is overloaded": (_, response) => response.writeHead(503).end(error("SlowDown")),
   "has an internal error": (_, response) => response.writeHead(500).end(error("InternalError")),
   "fails without an error code": (_, response) => response.writeHead(502).end("<html>Bad gateway</html>"),
+  "denies access": (_, response) => response.writeHead(403).end(error("AccessDenied")),
+  "has the bucket in another region": (_, response) => response.writeHead(301).end(error("PermanentRedirect")),
+  "rejects the region of the signature": (_, response) =>
+    response.writeHead(400).end(error("AuthorizationHeaderMalformed")),
   "resets the connection": ({ socket }) => socket.resetAndDestroy(),
   "closes the connection": ({ socket }) => socket.end(),
   "never answers": () => {},
