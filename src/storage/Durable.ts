@@ -85,10 +85,14 @@ export const attempt = <A>(run: () => Promise<A>): Effect.Effect<A, StorageUnava
 
 const notAllowed = "The service may not use the folder of the files; its user must own the folder"
 
+const notFolder = "A file is in the place of a folder of the files"
+
 const meanings: Readonly<Record<string, string>> = {
   EACCES: notAllowed,
   EPERM: notAllowed,
   EROFS: "The disk of the files is mounted read-only",
+  EEXIST: notFolder,
+  ENOTDIR: notFolder,
   ENOSPC: "The disk of the files is full",
   EDQUOT: "The disk quota of the files is used up",
   EIO: "The disk of the files reports an error",

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, Stream } from "effect"
 import { randomBytes } from "node:crypto"
-import { renameSync, statSync } from "node:fs"
+import { renameSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { FileParts } from "../../src/storage/FileParts.ts"
 import * as PartFiles from "../../src/storage/PartFiles.ts"
@@ -33,6 +33,17 @@ const invalidIds = [
 ]
 
 describe("FileStorage", () => {
+  it.live("the folder is named when it cannot be used", () =>
+    Effect.gen(function* () {
+      const root = join(yield* temporaryFolder, "files")
+      writeFileSync(root, "")
+      for (const folder of [root, join(root, "below")]) {
+        const error = yield* Effect.flip(Layer.build(fileStorage(folder)))
+        assert.strictEqual(error.message, `A file is in the place of a folder of the files: ${folder}`)
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.live("the parts of an upload take at most twice the size of the file", () =>
     onStorage(() =>
       Effect.gen(function* () {
