@@ -23,6 +23,17 @@ describe("the message of a start-up failure", () => {
     }
   })
 
+  it("says why none of the addresses of the database's host can be reached", () => {
+    const refused = ["connect ECONNREFUSED ::1:5432", "connect ECONNREFUSED 127.0.0.1:5432"]
+    const cause = new AggregateError(refused.map((message) => new Error(message)))
+    assert.strictEqual(
+      messageOf(
+        new SqlError.ConnectionError({ cause: new Error("Connection failed", { cause }), operation: "connect" })
+      ),
+      `Cannot reach the database: ${refused.join("; ")}. Check that it runs and that DATABASE_URL, if it is set, is correct.`
+    )
+  })
+
   it("says what the database answered to a statement, such as a missing right or a full disk", () => {
     for (const [message, reason] of [
       ["permission denied", new SqlError.AuthorizationError(caused("permission denied", "query", "42501"))],
