@@ -144,7 +144,7 @@ export const maintenanceClient = Layer.unwrap(
       prepare,
       maxConnections: 1,
       maxMessageSize: Pools.maxMessageSize,
-      connectTimeout: "2 seconds",
+      ...Pools.connectTimeout(database),
       keepAlive: "1 minute"
     })
     return PgClient.layerFrom(Effect.map(client, unlimited))

@@ -1,6 +1,7 @@
-import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
 import { CurrentShare } from "../../src/domain/keys/Share.ts"
+import { connectTimeout } from "../../src/sql/connections/Pools.ts"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
 import { settings } from "../support/TestServer.ts"
@@ -46,4 +47,17 @@ layer(Layer.provide(Postgres.sql, settings()), { excludeTestServices: true })("c
         assert.strictEqual(most, atOnce)
       })
   )
+})
+
+describe("connections to the database", () => {
+  it("a connection has 2 seconds to be opened, or the connect_timeout of its URL", () => {
+    const at = (url: string) => connectTimeout({ url: Redacted.make(url) })
+    const byDefault = { connectTimeout: "2 seconds" }
+    assert.deepStrictEqual(
+      [connectTimeout({ path: "/run/pg" }), at("postgres://a:50%25@%2Frun%2Fpg/d?sslmode=require")],
+      [byDefault, byDefault]
+    )
+    // What is given to the driver would count more than its URL.
+    assert.deepStrictEqual(at("postgres://c/d?connect_timeout=15"), {})
+  })
 })

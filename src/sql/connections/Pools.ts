@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import { Context, type Duration, Effect } from "effect"
+import { Context, type Duration, Effect, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import { availableParallelism } from "node:os"
 import type { Duplex } from "node:stream"
@@ -66,12 +66,18 @@ export const sessionSettings = ({ millis }: typeof StatementLimits.Service) => (
  */
 export const maxMessageSize = 256 * 1024 * 1024
 
+/** How long a connection may take to be opened, unless the URL says it: the driver would prefer this to the URL. */
+export const connectTimeout = ({ url }: PgClient.PgClientConfig) =>
+  url !== undefined && new URL(Redacted.value(url)).searchParams.has("connect_timeout")
+    ? {}
+    : { connectTimeout: "2 seconds" as const }
+
 /** Opens pools of a server; `opened` gets each of their sockets. */
 export const connector = (address: PgClient.PgClientConfig, opened: (socket: Duplex) => void = () => undefined) =>
   Effect.gen(function* () {
     const { DATABASE_PREPARE: prepare } = yield* Settings
     const startupParameters = sessionSettings(yield* StatementLimits)
-    const database = { ...address, prepare, connectTimeout: "2 seconds" as const, applicationName: "waypost" }
+    const database = { ...address, prepare, ...connectTimeout(address), applicationName: "waypost" }
     return (maxConnections: number, { multiplex }: { readonly multiplex: boolean }) => {
       const open = streamOf(database, { batched: multiplex })
       return PgClient.make({
