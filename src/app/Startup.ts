@@ -12,7 +12,7 @@ import { messageOf } from "../postgres/SystemMessage.ts"
 import { PublicUrl } from "../settings/PublicUrl.ts"
 import { migrate } from "../sql/Migrations.ts"
 import { Database } from "../sql/Sql.ts"
-import { isUnreachable } from "../sql/SqlErrors.ts"
+import { isUnreachable, isUntrusted } from "../sql/SqlErrors.ts"
 import type { StorageUnavailableError } from "../storage/Storage.ts"
 import type { WorkerEndedError } from "./WorkerEndedError.ts"
 
@@ -116,6 +116,9 @@ export const startErrorMessage = (error: StartError): string => {
     case "ServeError":
       return `Cannot listen: ${messageOf(error.cause)}. Choose another HOST or PORT; PORT=0 takes a free one.`
     case "SqlError":
+      if (isUntrusted(error)) {
+        return `The certificate of the database is not accepted: ${messageOf(error.reason.cause)}. If a CA of your own has issued it, set NODE_EXTRA_CA_CERTS in the environment to the file of the CA.`
+      }
       return isUnreachable(error)
         ? `Cannot reach the database: ${messageOf(error.reason.cause)}. Check that it runs and that DATABASE_URL, if it is set, is correct.`
         : `The database answered with an error: ${messageOf(error.reason.cause)}.`

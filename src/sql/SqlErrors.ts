@@ -39,6 +39,11 @@ const lost = /^(?:57P0[123]|08\w{3})$/
  */
 const isBusy = hasCode(/^(?:53\d{3}|25P03|25006|57014|55P03|40001|40P01)$/)
 
+/** Whether Node does not accept the certificate of the server. */
+export const isUntrusted = hasCode(
+  /^(?:CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_GET_ISSUER_|UNABLE_TO_VERIFY_LEAF_)/
+)
+
 /** Whether there is no connection to the database, or it was ended. An oversized result counts as a `ConnectionError` too. */
 export const isUnreachable = (error: unknown): boolean => {
   if (!SqlError.isSqlError(error)) return false

@@ -34,6 +34,15 @@ describe("the message of a start-up failure", () => {
     )
   })
 
+  it("says how a certificate of the database is accepted whose CA Node does not know", () => {
+    const cause = caused("self-signed certificate in certificate chain", "connect", "SELF_SIGNED_CERT_IN_CHAIN")
+    assert.strictEqual(
+      messageOf(new SqlError.ConnectionError(cause)),
+      "The certificate of the database is not accepted: self-signed certificate in certificate chain. " +
+        "If a CA of your own has issued it, set NODE_EXTRA_CA_CERTS in the environment to the file of the CA."
+    )
+  })
+
   it("says what the database answered to a statement, such as a missing right or a full disk", () => {
     for (const [message, reason] of [
       ["permission denied", new SqlError.AuthorizationError(caused("permission denied", "query", "42501"))],
