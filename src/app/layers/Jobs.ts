@@ -8,7 +8,9 @@ import * as Pruning from "../../jobs/Pruning.ts"
 import * as DeliveryJobs from "../../jobs/Deliveries.ts"
 import * as Sealing from "../../jobs/Sealing.ts"
 import * as Statistics from "../../jobs/Statistics.ts"
+import * as StorageCheck from "../../jobs/StorageCheck.ts"
 import * as Sweeper from "../../jobs/Sweeper.ts"
+import * as FileStore from "../FileStore.ts"
 import * as Repositories from "./Repositories.ts"
 
 /** Jobs that run concurrently with requests. */
@@ -19,6 +21,7 @@ export const layer = Layer.mergeAll(
   AssetTexts.layer,
   ThumbnailJobs.layer,
   Sweeper.layer,
+  StorageCheck.layer(FileStore.name),
   Sealing.layer,
   Pruning.layer,
   DeliveryJobs.layer,

@@ -63,6 +63,8 @@ export class Files extends Context.Service<
     readonly deleteUnattached: Effect.Effect<ReadonlyArray<FileId>>
     /** Those of these uuids that are files, or of open uploads. */
     known(uuids: ReadonlyArray<string>): Effect.Effect<ReadonlySet<string>>
+    /** Some of the latest files in use. */
+    readonly latest: Effect.Effect<ReadonlyArray<FileId>>
     /** Milliseconds since 1970 by the clock of the database; the clock of this machine may be wrong. */
     readonly now: Effect.Effect<number>
     /** Milliseconds since a restore or a recovery began the generation of the log; Infinity if none did. */
@@ -152,6 +154,13 @@ export class Files extends Context.Service<
         return new Set(rows.map((row) => row.uuid))
       }, Effect.orDie)
 
+      const findLatest = SqlSchema.findAll({
+        Request: Schema.Void,
+        Result: Schema.Struct({ uuid: FileId }),
+        // A uuid begins with the time.
+        execute: () => pooled`select uuid from files where unattached_since is null order by uuid desc limit 3`
+      })
+
       const findNow = SqlSchema.findOne({
         Request: Schema.Void,
         Result: Schema.Struct({ now: Schema.Finite }),
@@ -181,6 +190,7 @@ export class Files extends Context.Service<
         rendered,
         deleteUnattached: Effect.orDie(Effect.map(deleted(), (rows) => rows.map((row) => row.uuid))),
         known,
+        latest: Effect.orDie(Effect.map(findLatest(), (rows) => rows.map((row) => row.uuid))),
         now: Effect.orDie(Effect.map(findNow(), (row) => row.now)),
         sinceRestore: Effect.orDie(Effect.map(findRestored(), ({ since }) => since ?? Infinity)),
         secret: Effect.orDie(findSecret())
