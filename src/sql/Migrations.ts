@@ -43,8 +43,14 @@ const checkServer = Effect.gen(function* () {
   if (reason !== undefined) return yield* new SettingsError({ message: `DATABASE_URL: ${reason}` })
 })
 
-/** How long a migration waits for a table. The requests that use it wait as long, and those that use tables it has locked before. */
-const patience = "300ms"
+/**
+ * How long a migration waits for a table, in milliseconds. The requests that use it wait as long, and those that use tables it has
+ * locked before.
+ */
+const patience = 300
+
+/** One attempt of as many also outlasts an autovacuum: PostgreSQL ends one only for what has waited for `deadlock_timeout`. */
+const attemptsPerLongOne = 5
 
 /** Applies the pending migrations up to a number in one transaction, and returns the applied ones. */
 const migrateOnce = (last: number, adapt = (migration: Migrator.ResolvedMigration) => migration) =>
@@ -53,27 +59,37 @@ const migrateOnce = (last: number, adapt = (migration: Migrator.ResolvedMigratio
     table: migrationTables.waypost
   })
 
-/** A migration that fails when it does not get a table in time. */
-const impatient = ([id, name, load]: Migrator.ResolvedMigration): Migrator.ResolvedMigration => [
-  id,
-  name,
-  Effect.map(load, (module: { readonly default: Effect.Effect<unknown, unknown, SqlClient.SqlClient> }) =>
-    Effect.flatMap(SqlClient.SqlClient, (sql) =>
-      Effect.andThen(sql`select set_config('lock_timeout', ${patience}, true)`, module.default)
+/** A migration that fails when it does not get a table in time; the first attempt is 0. */
+const impatient =
+  (attempt: number) =>
+  ([id, name, load]: Migrator.ResolvedMigration): Migrator.ResolvedMigration => [
+    id,
+    name,
+    Effect.map(load, (module: { readonly default: Effect.Effect<unknown, unknown, SqlClient.SqlClient> }) =>
+      Effect.flatMap(SqlClient.SqlClient, (sql) => {
+        const longer = (attempt + 1) % attemptsPerLongOne === 0 ? sql`setting::int` : sql`0`
+        return Effect.andThen(
+          sql`select set_config('lock_timeout', (${longer} + ${patience}::int)::text, true)
+            from pg_settings where name = 'deadlock_timeout'`,
+          module.default
+        )
+      })
     )
-  )
-]
+  ]
 
 /** The same, while nodes serve: it gives back what it has locked and tries again when it does not get a table. */
 const migratePatiently = (id: number) =>
-  migrateOnce(id, impatient).pipe(
+  Effect.flatMap(Schedule.CurrentMetadata, ({ attempt }) => migrateOnce(id, impatient(attempt))).pipe(
     Effect.retry({
       while: (error) => error._tag === "MigrationError" && canSucceedLater(error.cause),
       schedule: Schedule.spaced("300 millis").pipe(
         Schedule.jittered,
         Schedule.tap(({ attempt, input }) =>
           attempt % 50 === 1
-            ? Effect.logWarning(`Migration ${id} does not get a table that requests use, and tries again`, input)
+            ? Effect.logWarning(
+                `Migration ${id} does not get a table that requests or a vacuum use, and tries again`,
+                input
+              )
             : Effect.void
         )
       ),

@@ -166,7 +166,43 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
           applied.map(([id]) => id),
           [49]
         )
-        assert.include(lines.join("\n"), "Migration 49 does not get a table that requests use, and tries again")
+        assert.include(
+          lines.join("\n"),
+          "Migration 49 does not get a table that requests or a vacuum use, and tries again"
+        )
+      })
+  )
+
+  it.effect(
+    "a migration that does not get a table also waits for longer than deadlock_timeout, after which PostgreSQL ends an autovacuum of it",
+    () =>
+      Effect.gen(function* () {
+        const { pooled } = yield* Sql
+        const database = yield* migratedTo(48)
+        yield* pooled.unsafe(`alter database ${database.database} set deadlock_timeout = '20s'`)
+        const on = PgClient.layer({ ...database, maxConnections: 1 })
+        const applied = yield* Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const migrating = yield* sql.withTransaction(
+            Effect.gen(function* () {
+              // The lock that a vacuum has.
+              yield* sql`lock table posts in share update exclusive mode`
+              const migrating = yield* Effect.forkChild(Effect.provide(migrateTo(49), Layer.fresh(on)))
+              yield* eventually(
+                "the migration has waited for posts for much longer than the short attempts",
+                sql<{ readonly waits: number }>`select count(*)::int as waits from pg_locks
+                  where not granted and relation = 'posts'::regclass and waitstart < clock_timestamp() - interval '5 seconds'`,
+                ([row]) => row!.waits === 1
+              )
+              return migrating
+            })
+          )
+          return yield* Fiber.join(migrating)
+        }).pipe(Effect.provide(on))
+        assert.deepStrictEqual(
+          applied.map(([id]) => id),
+          [49]
+        )
       })
   )
 
