@@ -1,8 +1,9 @@
 import { Effect, Layer, Logger, Option, References } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { FetchHttpClient, UrlParams } from "effect/http"
+import { FetchHttpClient, HttpClient, UrlParams } from "effect/http"
 import { Otlp, OtlpResource } from "effect/observability"
 import { processesOf, Settings } from "../settings/Config.ts"
+import { messageOf } from "../postgres/SystemMessage.ts"
 import { version } from "../settings/Version.ts"
 
 const isPretty = ({ LOG_FORMAT }: Settings["Service"]) =>
@@ -57,6 +58,27 @@ const identity = Effect.gen(function* () {
   }
 })
 
+/** A client that warns of failed requests, at most once a minute: the exporter drops what it could not send without a word. */
+export const warning = (url: string) =>
+  Layer.effect(
+    HttpClient.HttpClient,
+    Effect.gen(function* () {
+      const client = yield* HttpClient.HttpClient
+      let reason = ""
+      const warn = yield* Effect.cachedWithTTL(
+        Effect.suspend(() => Effect.logWarning(`${url} does not take traces, metrics or logs: ${reason}`)),
+        "1 minute"
+      )
+      return client.pipe(
+        HttpClient.filterStatusOk,
+        HttpClient.tapError((error) => {
+          reason = error.response === undefined ? messageOf(error.reason) : `it answers ${error.response.status}`
+          return warn
+        })
+      )
+    })
+  )
+
 /** Exports traces, metrics and logs when an endpoint is configured. */
 const exporter = Layer.unwrap(
   Effect.gen(function* () {
@@ -66,7 +88,7 @@ const exporter = Layer.unwrap(
     return Otlp.layerJson({
       baseUrl: endpoint.value,
       resource: { serviceName, serviceVersion: version(), attributes: yield* identity }
-    }).pipe(Layer.provide(FetchHttpClient.layer), Layer.merge(redactQueries))
+    }).pipe(Layer.provide(Layer.provide(warning(endpoint.value), FetchHttpClient.layer)), Layer.merge(redactQueries))
   })
 )
 

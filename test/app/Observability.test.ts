@@ -1,10 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger } from "effect"
+import { HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
+import { TestClock } from "effect/testing"
 import { createServer } from "node:http"
 import { once } from "node:events"
 import { closeSync, existsSync, openSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { beforeAll, onTestFinished } from "vitest"
+import { warning } from "../../src/app/Observability.ts"
 import * as Process from "../support/Process.ts"
 import * as Service from "../support/Service.ts"
 
@@ -270,4 +274,44 @@ describe("logs and telemetry", () => {
     closeSync(full)
     own.remove()
   })
+})
+
+describe("the client of the exporter", () => {
+  it.effect("warns once a minute with the reason while the collector takes nothing, and not while it does", () =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const collect = Logger.make(({ logLevel, message }) => void lines.push(`${logLevel} ${String(message)}`))
+      let status = 200
+      const collector = HttpClient.make((request) =>
+        status === 0
+          ? Effect.fail(
+              new HttpClientError.HttpClientError({
+                reason: new HttpClientError.TransportError({
+                  request,
+                  cause: new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED 127.0.0.1:4318") })
+                })
+              })
+            )
+          : Effect.succeed(HttpClientResponse.fromWeb(request, new Response("", { status })))
+      )
+      yield* Effect.gen(function* () {
+        const client = yield* HttpClient.HttpClient
+        const send = Effect.exit(client.post("http://collector/v1/logs"))
+        yield* send
+        assert.deepStrictEqual(lines, [])
+        status = 404
+        yield* send
+        yield* TestClock.adjust("59 seconds")
+        yield* send
+        status = 0
+        yield* TestClock.adjust("2 seconds")
+        yield* send
+      }).pipe(
+        Effect.provide(Layer.provide(warning("http://collector"), Layer.succeed(HttpClient.HttpClient, collector))),
+        Effect.provide(Logger.layer([collect]))
+      )
+      const refused = "Warn http://collector does not take traces, metrics or logs"
+      assert.deepStrictEqual(lines, [`${refused}: it answers 404`, `${refused}: connect ECONNREFUSED 127.0.0.1:4318`])
+    })
+  )
 })
