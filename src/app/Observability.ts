@@ -5,6 +5,7 @@ import { Otlp, OtlpResource } from "effect/observability"
 import { processesOf, Settings } from "../settings/Config.ts"
 import { messageOf } from "../postgres/SystemMessage.ts"
 import { version } from "../settings/Version.ts"
+import * as StandardOutput from "./StandardOutput.ts"
 
 const isPretty = ({ LOG_FORMAT }: Settings["Service"]) =>
   LOG_FORMAT === "pretty" || (LOG_FORMAT === "auto" && process.stdout.isTTY)
@@ -12,10 +13,11 @@ const isPretty = ({ LOG_FORMAT }: Settings["Service"]) =>
 /** Writes all lines of one turn of the event loop with a single system call. */
 const makeJsonLines = () => {
   let buffered = ""
+  const write = StandardOutput.lineWriter(process.stdout)
   const flush = () => {
     const text = buffered
     buffered = ""
-    if (text !== "") process.stdout.write(text)
+    if (text !== "") write(text)
   }
   process.once("exit", flush)
   return Logger.map(Logger.formatJson, (line) => {

@@ -1,5 +1,32 @@
 import { Cause, Exit, type Runtime } from "effect"
+import type { Writable } from "node:stream"
 import { setImmediate, setTimeout } from "node:timers/promises"
+
+/** How much of the log waits for its reader, in bytes. */
+const maxUnread = 8 * 1024 * 1024
+
+const lostLine = (lines: number) =>
+  `${JSON.stringify({
+    message: `${lines} lines of the log before this one are lost, because its reader was too slow`,
+    level: "WARN",
+    timestamp: new Date().toISOString()
+  })}\n`
+
+/**
+ * Writes lines of the log. While much of it waits for its reader, lines are dropped and counted: a pipe whose reader hangs would use up the
+ * memory of the machine, because Node keeps what a pipe has no room for.
+ */
+export const lineWriter = (stream: Writable) => {
+  let lost = 0
+  return (lines: string): void => {
+    if (stream.writableLength > maxUnread) {
+      lost += lines.split("\n").length - 1
+      return
+    }
+    stream.write(lost === 0 ? lines : `${lostLine(lost)}${lines}`)
+    lost = 0
+  }
+}
 
 /** Waits until what was written to a stream has left this process, or cannot be written. */
 const flush = (stream: NodeJS.WriteStream) =>

@@ -11,6 +11,7 @@ import { ApiKeys as Repository } from "../repositories/keys/ApiKeys.ts"
 import { Database, Sql } from "../sql/Sql.ts"
 import { ApiKeys } from "../services/ApiKeys.ts"
 import { WorkerEndedError } from "./WorkerEndedError.ts"
+import * as StandardOutput from "./StandardOutput.ts"
 import * as Startup from "./Startup.ts"
 import * as Stop from "./Stop.ts"
 
@@ -59,14 +60,16 @@ const recordExit = (child: ChildProcessSpawner.ChildProcessHandle) =>
   )
 
 /** Prints the output of a worker in whole lines. Processes that write to one pipe would tear the lines of each other. */
-const print = (output: ChildProcessSpawner.ChildProcessHandle["stdout"]) =>
-  output.pipe(
+const print = (output: ChildProcessSpawner.ChildProcessHandle["stdout"]) => {
+  const write = StandardOutput.lineWriter(process.stdout)
+  return output.pipe(
     Stream.decodeText,
     Stream.splitLines,
     Stream.mapArray((lines) => [`${lines.join("\n")}\n`]),
-    Stream.runForEach((lines) => Effect.sync(() => void process.stdout.write(lines))),
+    Stream.runForEach((lines) => Effect.sync(() => write(lines))),
     Effect.ignore
   )
+}
 
 /** Runs a worker and returns its exit code. */
 const runWorker = Effect.fnUntraced(function* (port: number, served: Deferred.Deferred<void, WorkerEndedError>) {

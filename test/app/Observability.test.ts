@@ -6,9 +6,11 @@ import { createServer } from "node:http"
 import { once } from "node:events"
 import { closeSync, existsSync, openSync } from "node:fs"
 import { join } from "node:path"
+import { Writable } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
 import { beforeAll, onTestFinished } from "vitest"
 import { warning } from "../../src/app/Observability.ts"
+import { lineWriter } from "../../src/app/StandardOutput.ts"
 import * as Process from "../support/Process.ts"
 import * as Service from "../support/Service.ts"
 
@@ -273,6 +275,34 @@ describe("logs and telemetry", () => {
     assert.deepStrictEqual(await exited, [0, null])
     closeSync(full)
     own.remove()
+  })
+})
+
+describe("the log", () => {
+  it("keeps 8 MiB for a reader that takes nothing, and says afterwards how many lines were lost", () => {
+    const written: Array<string> = []
+    let taken = () => {}
+    const stream = new Writable({
+      write: (chunk, _, callback) => {
+        written.push(String(chunk))
+        taken = callback
+      }
+    })
+    const write = lineWriter(stream)
+    const lines = `${"x".repeat(1023)}\n`.repeat(1024)
+    for (let number = 0; number < 20; number++) write(lines)
+    const kept = stream.writableLength / lines.length
+    assert.strictEqual(kept, 9)
+    for (let number = 0; number < kept; number++) taken()
+    write("the next line\n")
+    taken()
+    const [lost, next] = written.at(-1)!.trim().split("\n")
+    const { message } = JSON.parse(lost!) as { readonly message: string }
+    assert.strictEqual(
+      message,
+      `${(20 - kept) * 1024} lines of the log before this one are lost, because its reader was too slow`
+    )
+    assert.strictEqual(next, "the next line")
   })
 })
 
