@@ -12,7 +12,7 @@ import { isUuid } from "../../domain/schema/Fields.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { checkLocales } from "../../domain/schema/Translations.ts"
-import { lockMovesSql } from "./AssetCategorySql.ts"
+import { limitWaitsSql, lockMovesSql } from "./AssetCategorySql.ts"
 import { leave } from "../../sql/batch/Batch.ts"
 import type { Batch } from "../../sql/batch/BatchTypes.ts"
 import * as Records from "../../sql/Records.ts"
@@ -119,8 +119,13 @@ export class AssetCategories extends Context.Service<
           )
           const write = records.patch(uuid, checked, precondition).pipe(constraintErrors(patch))
           const isMoved = patch.parentUuid !== undefined
-          // With a precondition, the write locks the row first otherwise.
-          return yield* transaction(pooled, isMoved ? Effect.andThen(pooled`${lockMovesSql}`, write) : write)
+          const steps = Effect.gen(function* () {
+            yield* pooled`${limitWaitsSql}`
+            // With a precondition, the write locks the row first otherwise.
+            if (isMoved) yield* pooled`${lockMovesSql}`
+            return yield* write
+          })
+          return yield* transaction(pooled, steps, { waitsForLocks: true })
         }),
         delete: (uuid, precondition) => {
           const remove = records.removeNamed(uuid, precondition).pipe(

@@ -5,3 +5,9 @@ import { sql } from "../../sql/Fragment.ts"
  * this lock first.
  */
 export const lockMovesSql = sql`update asset_categories set parent_uuid = null where false`
+
+/**
+ * Lets the transaction give its connection back early. One that puts many assets into a category keeps changes of the category out for
+ * seconds.
+ */
+export const limitWaitsSql = sql`set local lock_timeout = '250ms'`

@@ -105,8 +105,12 @@ export const bindSql = (definition: string, categories: ReadonlyArray<string>): 
 // writes of definitions wait for them.
 const lockKey = sql.literal("hashtext('waypost'), hashtext('meta_tag_definitions')")
 
-/** Locks the definitions until the transaction ends; waits for transactions that write values. */
-export const lockDefinitionsSql = sql`select pg_advisory_xact_lock(${lockKey})`
+/**
+ * Locks the definitions until the transaction ends; waits for transactions that write values. One that writes those of many assets has
+ * the lock for seconds.
+ */
+export const lockDefinitionsSql = sql`
+  select set_config('lock_timeout', '250ms', true), pg_advisory_xact_lock(${lockKey})`
 
 /**
  * Locks the values until the transaction ends, shared with other transactions that write values. The deletion of a definition has the

@@ -151,10 +151,17 @@ export class MetaTags extends Context.Service<
             yield* records.touch(uuid)
             return { ...written, changed: true }
           })
-          return yield* transaction(pooled, write)
+          return yield* transaction(pooled, write, { waitsForLocks: true })
         }),
-        delete: (uuid, precondition) =>
-          transaction(pooled, Effect.andThen(pooled`${lockDefinitionsSql}`, records.removeNamed(uuid, precondition)))
+        delete: (uuid, precondition) => {
+          const remove = Effect.gen(function* () {
+            yield* pooled`${lockDefinitionsSql}`
+            // A deletion of a minute does not begin again because a lock takes a moment.
+            yield* pooled`set local lock_timeout to default`
+            return yield* records.removeNamed(uuid, precondition)
+          })
+          return transaction(pooled, remove, { waitsForLocks: true })
+        }
       })
     })
   )

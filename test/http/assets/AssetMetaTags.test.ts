@@ -264,3 +264,33 @@ layer(TestServer.layer(), { excludeTestServices: true })("Meta tags of assets wh
     })
   )
 })
+
+layer(TestServer.layer(), { excludeTestServices: true })("Meta tags and categories while assets are written", (it) => {
+  it.effect("changes of a meta tag and of a category wait for a long write of assets that have them", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const changed = yield* createMetaTag({ key: "changed", type: "text" })
+      const removed = yield* createMetaTag({ key: "removed", type: "text" })
+      const parentUuid = yield* createCategory({ key: "above" })
+      const category = yield* createCategory({ key: "below" })
+      const waiting = yield* pooled.withTransaction(
+        Effect.gen(function* () {
+          yield* pooled`select pg_advisory_xact_lock_shared(hashtext('waypost'), hashtext('meta_tag_definitions'))`
+          yield* pooled`select from asset_categories where uuid = ${category} for share`
+          const writes = [
+            send("PATCH", `/v1/meta-tags/${changed}`, { body: { position: 3 } }),
+            send("DELETE", `/v1/meta-tags/${removed}`),
+            send("PATCH", `/v1/asset-categories/${category}`, { body: { position: 3 } }),
+            send("PATCH", `/v1/asset-categories/${category}`, { body: { parentUuid } })
+          ]
+          const waiting = yield* Effect.forkChild(Effect.all(writes, { concurrency: "unbounded" }))
+          // Longer than a transaction waits for other locks.
+          yield* Effect.sleep("3 seconds")
+          return waiting
+        })
+      )
+      const responses = yield* Fiber.join(waiting)
+      for (const { status, text } of responses) assert.strictEqual(status, 200, text)
+    })
+  )
+})
