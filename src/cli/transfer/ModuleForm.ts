@@ -54,7 +54,7 @@ export const Modules: Schema.Codec<Modules, unknown> = Schema.Struct(
 
 /** Stands for a value that the server generates when a file omits it; equal to every value. */
 const generated = "\u0000"
-const fill = { uuid: () => generated, now: generated, language: generated }
+const fill = { uuid: () => generated, now: generated, locale: generated }
 
 /** The writable members of a module's response, which has names instead of uuids. */
 export const writable = (module: AnyModule, answer: unknown): unknown =>

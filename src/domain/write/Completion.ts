@@ -8,7 +8,7 @@ import { isNamed } from "./Shape.ts"
 export interface Generator {
   readonly uuid: () => string
   readonly now: string
-  readonly language: string
+  readonly locale: string
 }
 
 /** One thing that is wrong with settings, at a dotted path. */
@@ -61,7 +61,7 @@ export const complete = (
 }
 
 /** The value of a member that was left out. */
-const absent = (field: Node, marker: Marker, index: number, { language, now, uuid }: Generator): unknown => {
+const absent = (field: Node, marker: Marker, index: number, { locale, now, uuid }: Generator): unknown => {
   switch (marker.generated) {
     case "uuid":
       return uuid()
@@ -69,8 +69,8 @@ const absent = (field: Node, marker: Marker, index: number, { language, now, uui
       return now
     case "index":
       return index
-    case "languages":
-      return [language]
+    case "locales":
+      return [locale]
     default:
       return marker.fallback ?? (isList(field) ? [] : undefined)
   }

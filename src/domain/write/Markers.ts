@@ -17,7 +17,7 @@ export interface Marker {
   /** The default, where it is stored with the settings of a module. */
   readonly fallback?: unknown
   /** What the server generates for a module when the client leaves it out. */
-  readonly generated?: "uuid" | "now" | "index" | "languages"
+  readonly generated?: "uuid" | "now" | "index" | "locales"
   /** A list that cannot be left out. */
   readonly required?: true
   /** The member in which the elements of a list must differ. */

@@ -187,7 +187,7 @@ interface Effective {
 }
 
 /** Nothing is made up for what is stored without it: it would be another one at every read. */
-const keptAsIs = { uuid: () => "00000000-0000-0000-0000-000000000000", now: "1970-01-01T00:00:00.000Z", language: "en" }
+const keptAsIs = { uuid: () => "00000000-0000-0000-0000-000000000000", now: "1970-01-01T00:00:00.000Z", locale: "en" }
 
 /** Settings are stored for long, and what fitted once need not fit what is asked for now. */
 const misfits = (module: AnyModule, settings: Json): Effect.Effect<ReadonlyArray<Problem>> =>

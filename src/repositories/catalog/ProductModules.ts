@@ -136,7 +136,7 @@ export class ProductModules extends Context.Service<
         const sent = yield* Effect.orDie(encoderOf(module)(update))
         yield* owned(name, uuid, visibility, precondition)
         const now = DateTime.formatIso(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
-        const fill = { uuid: SecureRandom.uuidV7Unsafe, now, language: locales.defaultLanguage }
+        const fill = { uuid: SecureRandom.uuidV7Unsafe, now, locale: locales.defaultLocale }
         const { problems, settings } = complete(module, sent, fill)
         const named = referencesIn(module, settings)
         yield* references.known(named, name, uuid)

@@ -7,7 +7,7 @@ import { referencesIn } from "../../../src/domain/write/References.ts"
 import { parent, poster } from "./ProductRows.ts"
 
 const settingsOf: Partial<Record<ModuleName, unknown>> = { ...poster.modules, ...parent.modules }
-const fill = { uuid: () => "made", now: "2026-01-01T00:00:00.000Z", language: "nl" }
+const fill = { uuid: () => "made", now: "2026-01-01T00:00:00.000Z", locale: "nl" }
 
 describe("names in product modules", () => {
   it("names are supported wherever a module references a user, a location or a group", () => {

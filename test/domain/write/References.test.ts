@@ -155,7 +155,7 @@ describe("the references of the modules", () => {
   )
 
   it("survive completion: a locale has its canonical form wherever it is named", () => {
-    const generator = { uuid: () => uuid(1), now: "2026-01-01T00:00:00.000Z", language: "nl" }
+    const generator = { uuid: () => uuid(1), now: "2026-01-01T00:00:00.000Z", locale: "nl" }
     const sent = { files: [{ fileUuid: uuid(5), role: "download", locale: "nl_nl" }] }
     const { settings } = complete(moduleOf("files"), sent, generator)
     assert.deepStrictEqual([...(referencesIn(moduleOf("files"), settings).get("locales") ?? [])], ["nl-NL"])

@@ -221,3 +221,13 @@ layer(TestServer.layer(), { excludeTestServices: true })("References of modules"
     })
   )
 })
+
+layer(TestServer.layer({ LOCALES: "nl-NL,de-DE" }), { excludeTestServices: true })("Locales of templates", (it) => {
+  it.effect("a template module without locales has the default locale, with its region", () =>
+    Effect.gen(function* () {
+      const settings = { ...minimalSettings["template"], locales: undefined }
+      const { locales } = yield* activate(yield* createProduct(), "template", settings)
+      assert.deepStrictEqual(locales, ["nl-NL"])
+    })
+  )
+})

@@ -123,7 +123,7 @@ export const TemplateModule = Module.make(
     pages: withDefault(int(1, 500), 1),
     locales: distinct(Locale, 100, "locales")
       .check(Schema.isMinLength(1, { expected: "at least one locale", code: "tooFew" }))
-      .pipe(acceptedLocale, generated("languages")),
+      .pipe(acceptedLocale, generated("locales")),
     variables: list(Variable, { max: 300, of: "variables", uniqueBy: "key" }),
     previewUrl: Schema.optionalKey(WebUrl)
   },

@@ -30,7 +30,7 @@ export const outcome = (name: ModuleName, sent: unknown, lookup = everything): u
   }
   let made = 0
   const json = Schema.encodeUnknownSync(module.update)(exit.value) as Body
-  const { problems, settings } = complete(module, json, { uuid: () => uuid(++made), now, language: "en" })
+  const { problems, settings } = complete(module, json, { uuid: () => uuid(++made), now, locale: "en" })
   const all = [...problems, ...module.rules(settings, lookup)]
   return all.length === 0 ? settings : all.map(({ code, path }) => `${path} ${code}`)
 }
