@@ -96,6 +96,43 @@ layer(TestServer.layer(), { excludeTestServices: true })("Freshness of the asset
     })
   )
 
+  it.effect("a change of a meta tag notes its assets for the search only if it changes their words", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const [one, two, three] = ["one", "two", "three"].map((key) => ({ key, translations: entry("en", key, "label") }))
+      const tagOf = Effect.fnUntraced(function* (key: string, searchable: boolean) {
+        const tag = yield* createMetaTag({ key, type: "select", options: [one, two], searchable })
+        return { tag, asset: yield* createAsset({ metaTags: [{ key, value: "one" }] }) }
+      })
+      const hidden = yield* tagOf("hidden", false)
+      const renamed = yield* tagOf("relabelled", true)
+      const removed = yield* tagOf("removed", true)
+      const change = (uuid: string, options: unknown) =>
+        pooled`update meta_tag_definitions set options = ${JSON.stringify(options)}::jsonb where uuid = ${uuid}`
+      const remove = (uuid: string) => pooled`delete from meta_tag_definitions where uuid = ${uuid}`
+      const assets = [hidden, renamed, removed].map(({ asset }) => asset)
+      const noted = Effect.map(
+        pooled<{ readonly asset: string }>`
+          select asset_uuid as asset from stale_asset_texts where asset_uuid = any (${assets}::uuid[])`,
+        (rows) => rows.map(({ asset }) => asset)
+      )
+      const other = [{ ...one, translations: entry("en", "Other", "label") }, two]
+      // The job of the service takes what was committed.
+      yield* pooled.withTransaction(
+        Effect.gen(function* () {
+          yield* change(renamed.tag, [one, two, three])
+          yield* change(renamed.tag, [three, { ...one, active: false }, two])
+          yield* change(hidden.tag, other)
+          yield* remove(hidden.tag)
+          assert.deepStrictEqual(yield* noted, [])
+          yield* change(renamed.tag, other)
+          yield* remove(removed.tag)
+          assert.sameMembers(yield* noted, [renamed.asset, removed.asset])
+        })
+      )
+    })
+  )
+
   it.effect("concurrent renames and asset writes all reach the search", () =>
     Effect.gen(function* () {
       const category = yield* createCategory({ key: "busy", translations: entry("en", "Busyfirst") })
