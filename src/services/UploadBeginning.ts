@@ -109,9 +109,8 @@ const tooManyOpen = (maxBytes: number) =>
   )
 
 const tooManyUnattached = (maxBytes: number, freedInSeconds: number) =>
-  new RateLimitExceededError({
-    message:
-      `This key may have ${maxBytes} bytes in open uploads and in files that no record uses, of the last 24 hours ` +
-      `(UNATTACHED_BYTES_PER_KEY); use the files in a record or abort uploads, or try again in ${freedInSeconds} s`,
-    retryAfterSeconds: freedInSeconds
-  })
+  RateLimitExceededError.retryIn(
+    `This key may have ${maxBytes} bytes in open uploads and in files that no record uses, of the last 24 hours ` +
+      "(UNATTACHED_BYTES_PER_KEY); use the files in a record or abort uploads, or try again",
+    freedInSeconds
+  )

@@ -107,7 +107,11 @@ export class RateLimitExceededError extends ApiError<RateLimitExceededError>()(
     description:
       "The key makes too many requests, uses more than its share of a busy process, or has too many bytes in files that nothing uses; the process has no room left; or a client downloads too many files, or has too many unknown keys looked up, at once. `Retry-After` is the time to wait."
   }
-) {}
+) {
+  /** The message ends with the time that the error asks to wait: `… in 5 s`. */
+  static retryIn = (message: string, retryAfterSeconds = 1) =>
+    new RateLimitExceededError({ message: `${message} in ${retryAfterSeconds} s`, retryAfterSeconds })
+}
 
 /** @public The declarations of the client package name it. */
 export class HeadersTooLargeError extends ApiError<HeadersTooLargeError>()(

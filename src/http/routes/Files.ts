@@ -153,10 +153,9 @@ const makeCount = Effect.gen(function* () {
     process: new ServiceUnavailableError({
       message: `The service has ${max.ofProcess} downloads that are not read to the end; try again`
     }),
-    network: new RateLimitExceededError({
-      message: `Your network has ${max.ofNetwork} downloads that are not read to the end; read them, or try again in 1 s`,
-      retryAfterSeconds: 1
-    })
+    network: RateLimitExceededError.retryIn(
+      `Your network has ${max.ofNetwork} downloads that are not read to the end; read them, or try again`
+    )
   }
   return Effect.fnUntraced(function* (
     request: HttpServerRequest.HttpServerRequest,

@@ -31,15 +31,13 @@ const tooSlow = new RequestTimeoutError({
   message: `The part arrived at less than ${minRate / 1024} KiB a second; send it again over a faster connection`
 })
 
-const tooMany = new RateLimitExceededError({
-  message: "This key sends as many parts at once as its share allows; send the part again in 1 s",
-  retryAfterSeconds: 1
-})
+const tooMany = RateLimitExceededError.retryIn(
+  "This key sends as many parts at once as its share allows; send the part again"
+)
 
-const tooManyInProcess = new RateLimitExceededError({
-  message: "The service receives as many parts of all keys at once as it can; send the part again in 1 s",
-  retryAfterSeconds: 1
-})
+const tooManyInProcess = RateLimitExceededError.retryIn(
+  "The service receives as many parts of all keys at once as it can; send the part again"
+)
 
 /** S3 answers 200 with an empty body and not 204, and clients expect that. */
 const empty = { "content-length": "0" }

@@ -93,12 +93,12 @@ export class Streams extends Context.Service<
 export const nodeResponseOf = (request: HttpServerRequest.HttpServerRequest) =>
   request.source instanceof IncomingMessage ? NodeHttpServerRequest.toServerResponse(request) : undefined
 
-const tooMany = new RateLimitExceededError({
-  message: "This key has as many streams as its share allows; end one, or try again in 5 s",
-  retryAfterSeconds: 5
-})
+const tooMany = RateLimitExceededError.retryIn(
+  "This key has as many streams as its share allows; end one, or try again",
+  5
+)
 
-const tooManyInProcess = new RateLimitExceededError({
-  message: "The service has as many streams of all keys as it can; try again in 5 s",
-  retryAfterSeconds: 5
-})
+const tooManyInProcess = RateLimitExceededError.retryIn(
+  "The service has as many streams of all keys as it can; try again",
+  5
+)

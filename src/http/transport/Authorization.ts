@@ -119,7 +119,6 @@ export const demand = (...required: ReadonlyArray<Permission | undefined>) =>
     )
   )
 
-const overShare = new RateLimitExceededError({
-  message: "This key has as many requests in flight as its share allows; try again in 1 s",
-  retryAfterSeconds: 1
-})
+const overShare = RateLimitExceededError.retryIn(
+  "This key has as many requests in flight as its share allows; try again"
+)

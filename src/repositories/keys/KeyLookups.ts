@@ -85,10 +85,9 @@ const maxNewLookups = 8
 /** How long each of them keeps its place afterwards: rejecting unknown keys takes the processor from other requests. */
 const restMillis = 5
 
-const tooManyLookups = new RateLimitExceededError({
-  message: "Too many requests of this address wait for the lookup of a key; try again in 1 s",
-  retryAfterSeconds: 1
-})
+const tooManyLookups = RateLimitExceededError.retryIn(
+  "Too many requests of this address wait for the lookup of a key; try again"
+)
 
 /** The reads that authenticate a request. */
 export const make = (keys: SqlClient.SqlClient, weighted: ReadonlyArray<string>) => {

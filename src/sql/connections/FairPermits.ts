@@ -189,7 +189,6 @@ const endWhenContended = (share: Share, overShare: RateLimitExceededError): Effe
 
 const busy = new ServiceUnavailableError({ message: "The database takes too long; try again" })
 
-const usesWholeShare = new RateLimitExceededError({
-  message: "This key uses its whole share of the database while other keys work; try again in 1 s",
-  retryAfterSeconds: 1
-})
+const usesWholeShare = RateLimitExceededError.retryIn(
+  "This key uses its whole share of the database while other keys work; try again"
+)

@@ -52,12 +52,10 @@ export const enterSoon = (place: BulkPlace): Effect.Effect<void> =>
 export const hold = (place: BulkPlace | undefined, bytes: number): Effect.Effect<void> =>
   Effect.suspend(() => (place === undefined || place.hold(bytes) ? Effect.void : Effect.die(tooManyBytes)))
 
-const tooManyBytes = new RateLimitExceededError({
-  message: "The service has as many bytes of bulk requests and plans of all keys as it can; try again in 1 s",
-  retryAfterSeconds: 1
-})
+const tooManyBytes = RateLimitExceededError.retryIn(
+  "The service has as many bytes of bulk requests and plans of all keys as it can; try again"
+)
 
-const tooManyInProcess = new RateLimitExceededError({
-  message: "The service works on as many bulk requests and plans of all keys as it can; try again in 1 s",
-  retryAfterSeconds: 1
-})
+const tooManyInProcess = RateLimitExceededError.retryIn(
+  "The service works on as many bulk requests and plans of all keys as it can; try again"
+)

@@ -29,11 +29,11 @@ export const make = Effect.gen(function* () {
           "RateLimiterError",
           {
             RateLimitExceeded: ({ retryAfter }) => {
-              const retryAfterSeconds = Math.max(1, Math.ceil(Duration.toSeconds(retryAfter)))
-              const message = `This key may make ${limit} requests a second; try again in ${retryAfterSeconds} s`
+              const seconds = Math.max(1, Math.ceil(Duration.toSeconds(retryAfter)))
+              const message = `This key may make ${limit} requests a second; try again`
               return Effect.andThen(
-                appendHeaders({ ...headers(0, retryAfter), "retry-after": String(retryAfterSeconds) }),
-                Effect.fail(new RateLimitExceededError({ message, retryAfterSeconds }))
+                appendHeaders({ ...headers(0, retryAfter), "retry-after": String(seconds) }),
+                Effect.fail(RateLimitExceededError.retryIn(message, seconds))
               )
             }
           },

@@ -63,7 +63,6 @@ const tooManyUnread = new RateLimitExceededError({
   retryAfterSeconds: 1
 })
 
-const tooManyInProcess = new RateLimitExceededError({
-  message: "The service has too many answers that the clients of all keys have not read; try again in 1 s",
-  retryAfterSeconds: 1
-})
+const tooManyInProcess = RateLimitExceededError.retryIn(
+  "The service has too many answers that the clients of all keys have not read; try again"
+)
