@@ -30,8 +30,16 @@ const queries = new QueryClient({
   queryCache: new QueryCache({ onError: whenUnauthorized }),
   mutationCache: new MutationCache({ onError: whenUnauthorized }),
   defaultOptions: {
-    // The client repeats what may succeed the next time.
-    queries: { retry: false, staleTime: 5000, refetchOnWindowFocus: false }
+    // The client repeats what may succeed the next time, and reports a missing network. Otherwise writes would wait for the network,
+    // also those whose question was cancelled since.
+    queries: {
+      retry: false,
+      staleTime: 5000,
+      refetchOnWindowFocus: false,
+      networkMode: "always",
+      refetchOnReconnect: true
+    },
+    mutations: { networkMode: "always" }
   }
 })
 
