@@ -38,8 +38,10 @@ const answerOf = Effect.fnUntraced(function* (
   bytes: Uint8Array,
   contentType: string
 ) {
+  // A browser that gets a 304 keeps the policy that it has, so the tag changes with the policy.
+  const tagged = Buffer.concat([bytes, Buffer.from(page.headers["content-security-policy"] ?? "")])
   // Weak, because it also stands for the compressed bytes.
-  const headers = { etag: `W/${entityTag(bytes)}`, "cache-control": "no-cache", vary: "Accept-Encoding" }
+  const headers = { etag: `W/${entityTag(tagged)}`, "cache-control": "no-cache", vary: "Accept-Encoding" }
   const unchanged = HttpServerResponse.empty({ status: 304, headers })
   const withBody = (body: Uint8Array, more = {}) =>
     HttpServerResponse.setHeaders(HttpServerResponse.setBody(page, HttpBody.uint8Array(body, contentType)), {
