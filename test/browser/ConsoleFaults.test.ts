@@ -39,4 +39,23 @@ describe("the console without a network, with a key that ends, and while other c
     assert.strictEqual((await service.call("GET", `/v1/groups/${group}`)).status, 200)
     await leave()
   })
+
+  it("the usages of a record count the references from records that the key may not read", async () => {
+    const location = await service.create("/v1/locations", { name: "Gebruikt", identifier: "USED-1" })
+    const product = await service.create("/v1/products", { type: "default", identifier: "USED-1", name: "Poster" })
+    await service.call("PUT", `/v1/products/${product}/modules/locations`, {
+      mode: "include",
+      locations: [{ uuid: location }]
+    })
+    const keyOf = async (...permissions: ReadonlyArray<string>) =>
+      (await service.call("POST", "/v1/api-keys", { name: "Reader", permissions })).body.data.key
+    const hidden = "1 reference is from a record that the key may not read."
+    const reader = await visit(`/locations/${location}/usages`, { key: await keyOf("read:locations") })
+    await reader.page.getByText(hidden).waitFor()
+    await reader.leave()
+    const editor = await visit(`/locations/${location}/usages`, { key: await keyOf("read:locations", "read:products") })
+    await editor.page.getByRole("link", { name: "Poster" }).waitFor()
+    assert.strictEqual(await editor.page.getByText("may not read").count(), 0)
+    await editor.leave()
+  })
 })

@@ -16,6 +16,8 @@ export interface Page {
     readonly total?: number
     readonly next?: string
   }
+  /** How many references there are by type, with those from records that the key may not read, which `data` lacks. */
+  readonly counts?: Readonly<Record<string, number>>
 }
 
 type Method = (...args: ReadonlyArray<unknown>) => Call<unknown, WaypostError>

@@ -1,38 +1,49 @@
 import { Link } from "wouter"
 import definition from "virtual:definition"
 import { Listed } from "../shell/Listed.tsx"
-import { textOf } from "../data/Calls.ts"
+import { type Page, textOf } from "../data/Calls.ts"
 import { usePages } from "../data/Lists.ts"
 import type { Action } from "../definition/Definition.ts"
-import { useNames, useWords } from "../words/Words.tsx"
+import { useFormats, useNames, useWords } from "../words/Words.tsx"
+
+/** How many references the first page counts from records that the key may not read. */
+const hiddenIn = ({ counts = {}, pagination: { total = 0 } }: Page) =>
+  Object.values(counts).reduce((sum, count) => sum + count, 0) - total
 
 /** The records that refer to a record. */
 export const Usages = ({ action, uuid }: { readonly action: Action; readonly uuid: string }) => {
   const words = useWords()
   const names = useNames()
+  const formats = useFormats()
   const list = usePages({ action, uuids: [uuid] })
+  const first = list.data?.pages[0]
+  const hiddenCount = first === undefined ? 0 : hiddenIn(first)
+  const hidden = hiddenCount === 0 ? undefined : words.hiddenUsages(formats.number(hiddenCount))
   return (
-    <Listed list={list} empty={words.noUsages}>
+    <Listed list={list} empty={hidden ?? words.noUsages}>
       {(rows) => (
-        <ul className="plain">
-          {rows.map((row) => {
-            const resource = definition.resources.find(({ recordType }) => recordType === row["type"])
-            const label = textOf(row["label"]) || textOf(row["uuid"])
-            return (
-              <li key={`${textOf(row["type"])} ${textOf(row["uuid"])} ${textOf(row["path"])}`}>
-                {resource === undefined ? (
-                  label
-                ) : (
-                  <Link href={`/${resource.name}/${textOf(row["uuid"])}`}>{label}</Link>
-                )}{" "}
-                <span className="hint">
-                  {resource === undefined ? textOf(row["type"]) : names.one(resource.name)},{" "}
-                  {names.path(textOf(row["path"]))}
-                </span>
-              </li>
-            )
-          })}
-        </ul>
+        <>
+          {hidden === undefined ? null : <p className="hint">{hidden}</p>}
+          <ul className="plain">
+            {rows.map((row) => {
+              const resource = definition.resources.find(({ recordType }) => recordType === row["type"])
+              const label = textOf(row["label"]) || textOf(row["uuid"])
+              return (
+                <li key={`${textOf(row["type"])} ${textOf(row["uuid"])} ${textOf(row["path"])}`}>
+                  {resource === undefined ? (
+                    label
+                  ) : (
+                    <Link href={`/${resource.name}/${textOf(row["uuid"])}`}>{label}</Link>
+                  )}{" "}
+                  <span className="hint">
+                    {resource === undefined ? textOf(row["type"]) : names.one(resource.name)},{" "}
+                    {names.path(textOf(row["path"]))}
+                  </span>
+                </li>
+              )
+            })}
+          </ul>
+        </>
       )}
     </Listed>
   )

@@ -107,6 +107,10 @@ export const en = {
   allows: "allows",
   denies: "denies",
   noUsages: "No other record refers to this one.",
+  hiddenUsages: (count: string) =>
+    count === "1"
+      ? "1 reference is from a record that the key may not read."
+      : `${count} references are from records that the key may not read.`,
   noHistory: "No change is recorded.",
   noMembers: "None.",
   restore: "Restore",

@@ -112,6 +112,10 @@ export const nl: Words = {
   allows: "staat toe",
   denies: "weigert",
   noUsages: "Geen ander record verwijst hiernaar.",
+  hiddenUsages: (count) =>
+    count === "1"
+      ? "1 verwijzing komt van een record dat de sleutel niet mag lezen."
+      : `${count} verwijzingen komen van records die de sleutel niet mag lezen.`,
   noHistory: "Er is geen wijziging vastgelegd.",
   noMembers: "Geen.",
   restore: "Herstellen",
