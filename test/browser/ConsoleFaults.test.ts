@@ -3,7 +3,7 @@ import type { Browser } from "playwright-core"
 import * as Service from "../support/Service.ts"
 import { launch } from "./Browser.ts"
 import * as Visits from "./ConsoleVisits.ts"
-import { show } from "./ConsoleVisits.ts"
+import { readAgain, show } from "./ConsoleVisits.ts"
 
 const cleanups: Array<() => unknown> = []
 let service: Service.Service
@@ -57,5 +57,37 @@ describe("the console without a network, with a key that ends, and while other c
     await editor.page.getByRole("link", { name: "Poster" }).waitFor()
     assert.strictEqual(await editor.page.getByText("may not read").count(), 0)
     await editor.leave()
+  })
+
+  it("a form in which something was typed stays when another client deletes its record", async () => {
+    const group = await service.create("/v1/groups", { name: "Verwijderd" })
+    const { context, page } = await visit(`/groups/${group}/edit`)
+    const name = page.locator("#root_name")
+    await name.fill("Verwijderd en getypt")
+    await service.call("DELETE", `/v1/groups/${group}`)
+    await readAgain(page)
+    await page.getByRole("button", { name: "Try again" }).waitFor()
+    assert.strictEqual(await name.inputValue(), "Verwijderd en getypt")
+    await context.close()
+  })
+
+  it("the form of a module in which something was typed stays when another client deactivates the module", async () => {
+    const product = await service.create("/v1/products", { type: "default", identifier: "GONE-1", name: "Poster" })
+    const path = `/v1/products/${product}/modules/price`
+    await service.call("PUT", path, { model: "fixed", amountMinor: 1200 })
+    const { context, page } = await visit(`/products/${product}/modules?module=price`)
+    const amount = page.getByLabel("Amount minor")
+    await amount.fill("1350")
+    await service.call("DELETE", path)
+    await readAgain(page)
+    await page.getByRole("button", { name: "Deactivate" }).waitFor({ state: "detached" })
+    assert.strictEqual(await amount.count(), 1)
+    assert.strictEqual(await amount.inputValue(), "1350")
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByText("Another client changed this record").waitFor()
+    await page.getByRole("button", { name: "Save mine anyway" }).click()
+    await page.locator(".notices").getByText("Saved").waitFor()
+    assert.strictEqual((await service.call("GET", path)).body.data.amountMinor, 1350)
+    await context.close()
   })
 })

@@ -3,6 +3,7 @@ import { useState } from "react"
 import { Link } from "wouter"
 import { Confirm } from "../shell/Dialog.tsx"
 import { useMessage } from "../shell/Failure.tsx"
+import { discard, hasTyped } from "../shell/Leaving.ts"
 import { Loaded } from "../shell/Loaded.tsx"
 import { useNotify } from "../shell/Notices.tsx"
 import { useAddress } from "../data/Addresses.ts"
@@ -51,6 +52,8 @@ const ModuleForm = ({ module, type, uuid }: Props) => {
   const queries = useQueryClient()
   const { can, client } = useSession()
   const [isNew, setNew] = useState(false)
+  // Whether the module was active when it was read.
+  const [wasActive, setWasActive] = useState(false)
   const [isAsking, setAsking] = useState(false)
   // After a removal the form begins again, with what the product has then.
   const [removals, setRemovals] = useState(0)
@@ -68,6 +71,8 @@ const ModuleForm = ({ module, type, uuid }: Props) => {
   const remove = useMutation({
     mutationFn: () => call(client, module.remove, uuid),
     onSuccess: async () => {
+      // What was typed goes with the values.
+      discard()
       setNew(false)
       await queries.invalidateQueries()
       setRemovals((count) => count + 1)
@@ -76,10 +81,12 @@ const ModuleForm = ({ module, type, uuid }: Props) => {
     onError: (error) => notify(messageOf(error).text),
     onSettled: () => setAsking(false)
   })
+  if (query.data?.etag !== undefined && !wasActive) setWasActive(true)
   return (
     <Loaded query={query}>
       {({ etag, record }) =>
-        etag === undefined && !isNew ? (
+        // A form in which something was typed stays, also if another client deactivated the module.
+        etag === undefined && !isNew && !(wasActive && hasTyped()) ? (
           <p>
             {words.inactive}{" "}
             {isEditable ? (

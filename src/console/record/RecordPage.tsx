@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useLocation } from "wouter"
 import { messageOf } from "../shell/Failure.tsx"
 import { Heading } from "../shell/Heading.tsx"
+import { hasTyped } from "../shell/Leaving.ts"
 import { Loaded } from "../shell/Loaded.tsx"
 import { call, type Json, labelOf, textOf } from "../data/Calls.ts"
 import type { Resource } from "../definition/Definition.ts"
@@ -124,7 +125,9 @@ const RecordPage = ({ resource, tab: wanted, uuid }: Props) => {
   const tabs = useTabs(resource)
   // An address may name one that the key may not see.
   const tab = tabs.some(([name]) => name === wanted) ? wanted : "details"
-  const isGone = messageOf(query.error).tag.endsWith("NotFoundError") && can(resource.actions.history)
+  const isMissing = messageOf(query.error).tag.endsWith("NotFoundError") && can(resource.actions.history)
+  // A form in which something was typed stays, also if another client deleted its record.
+  const isGone = isMissing && !(query.data !== undefined && hasTyped())
   return (
     <>
       <p>
