@@ -90,4 +90,25 @@ describe("the console without a network, with a key that ends, and while other c
     assert.strictEqual((await service.call("GET", path)).body.data.amountMinor, 1350)
     await context.close()
   })
+
+  it("a version of a history is not restored over a change by another client that the history does not show", async () => {
+    const uuid = await service.create("/v1/locations", { name: "Kapper A", identifier: "HISTORY-1" })
+    const path = `/v1/locations/${uuid}`
+    const nameOf = async () => (await service.call("GET", path)).body.data.name
+    await service.call("PATCH", path, { name: "Kapper B" })
+    const { leave, page } = await visit(`/locations/${uuid}/history`)
+    await page.getByRole("row", { name: "Name Kapper A Kapper B" }).waitFor()
+    await service.call("PATCH", path, { name: "Kapper C" })
+    await page.getByRole("button", { name: "Restore" }).click()
+    await page.getByText("Another client changed this record. Nothing was restored").waitFor()
+    assert.strictEqual(await nameOf(), "Kapper C")
+    await page.getByRole("row", { name: "Name Kapper B Kapper C" }).waitFor()
+    await page.getByRole("button", { name: "Restore" }).last().click()
+    await page
+      .locator(".notices")
+      .getByText(/^Restored/)
+      .waitFor()
+    assert.strictEqual(await nameOf(), "Kapper A")
+    await leave()
+  })
 })

@@ -1,11 +1,12 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useDeed, useSides } from "../activity/EventList.tsx"
-import { useMessage } from "../shell/Failure.tsx"
+import { messageOf, useMessage } from "../shell/Failure.tsx"
 import { Listed } from "../shell/Listed.tsx"
 import { useNotify } from "../shell/Notices.tsx"
 import { call, isRecord, type Json, textOf, valueAt } from "../data/Calls.ts"
 import { type List, type Part, useParts } from "../data/Lists.ts"
 import type { Resource } from "../definition/Definition.ts"
+import type { Read } from "../form/EditForm.tsx"
 import { useSession } from "../session/Session.tsx"
 import { useFormats, useNames, useWords } from "../words/Words.tsx"
 
@@ -36,10 +37,16 @@ interface Props {
 export const useChanges = ({ resource, uuid }: Props, lacks: (changes: ReadonlyArray<Json>) => boolean): List<Part> =>
   useParts({ action: resource.actions.history!, uuids: [uuid] }, { order: "desc" }, lacks)
 
+interface ChangesProps extends Props {
+  readonly list: List<Part>
+  /** The tag of the record as it was read, if it exists. */
+  readonly etag?: string | undefined
+}
+
 /** What changed a record, with the values before and after, and the way back. */
-export const Changes = ({ list, resource, uuid }: Props & { readonly list: List<Part> }) => {
+export const Changes = ({ etag, list, resource, uuid }: ChangesProps) => {
   const words = useWords()
-  const messageOf = useMessage()
+  const described = useMessage()
   const formats = useFormats()
   const deed = useDeed()
   const notify = useNotify()
@@ -49,7 +56,8 @@ export const Changes = ({ list, resource, uuid }: Props & { readonly list: List<
     // Without an event, a deleted record comes back as it was before its deletion.
     mutationFn: async (eventId?: string) => {
       const body = eventId === undefined ? {} : { eventId }
-      const { error, warning } = await call(client, resource.actions.restore!, uuid, body).result()
+      const options = etag === undefined ? {} : { ifMatch: etag }
+      const { error, warning } = await call(client, resource.actions.restore!, uuid, body, options).result()
       if (error !== undefined) throw error
       return warning
     },
@@ -57,7 +65,11 @@ export const Changes = ({ list, resource, uuid }: Props & { readonly list: List<
       notify(warning === undefined ? words.restored : words.restoredInPart(warning))
       await queries.invalidateQueries()
     },
-    onError: (failure) => notify(messageOf(failure).text)
+    onError: (failure) => {
+      if (messageOf(failure).tag !== "PreconditionFailedError") return notify(described(failure).text)
+      notify(words.changedSince)
+      return queries.invalidateQueries()
+    }
   })
   return (
     <Listed list={list} empty={words.noHistory}>
@@ -111,8 +123,8 @@ export const Changes = ({ list, resource, uuid }: Props & { readonly list: List<
   )
 }
 
-/** The history of a record that exists; the log has its last change, which was at `editedAt`, a moment later. */
-export const History = ({ editedAt, resource, uuid }: Props & { readonly editedAt: string }) => {
-  const list = useChanges({ resource, uuid }, ([newest]) => textOf(newest?.["occurredAt"]) < editedAt)
-  return <Changes list={list} resource={resource} uuid={uuid} />
+/** The history of a record that exists; the log has its last change, which was at its `editedAt`, a moment later. */
+export const History = ({ read: { etag, record }, resource, uuid }: Props & { readonly read: Read }) => {
+  const list = useChanges({ resource, uuid }, ([newest]) => textOf(newest?.["occurredAt"]) < textOf(record["editedAt"]))
+  return <Changes list={list} resource={resource} uuid={uuid} etag={etag} />
 }

@@ -4,7 +4,7 @@ import { messageOf } from "../shell/Failure.tsx"
 import { Heading } from "../shell/Heading.tsx"
 import { hasTyped } from "../shell/Leaving.ts"
 import { Loaded } from "../shell/Loaded.tsx"
-import { call, type Json, labelOf, textOf } from "../data/Calls.ts"
+import { call, type Json, labelOf } from "../data/Calls.ts"
 import type { Resource } from "../definition/Definition.ts"
 import type { Read } from "../form/EditForm.tsx"
 import { useSession } from "../session/Session.tsx"
@@ -114,7 +114,7 @@ const Content = ({ read, resource, tab, uuid }: Props & { readonly read: Read })
   if (tab === "readiness") return <Readiness action={resource.actions.readiness!} uuid={uuid} />
   if (tab === "deliveries") return <Deliveries action={resource.actions.deliveries!} uuid={uuid} />
   if (tab === "usages") return <Usages action={resource.actions.usages!} uuid={uuid} />
-  if (tab === "history") return <History resource={resource} uuid={uuid} editedAt={textOf(read.record["editedAt"])} />
+  if (tab === "history") return <History resource={resource} uuid={uuid} read={read} />
   return <Details resource={resource} record={read.record} />
 }
 

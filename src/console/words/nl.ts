@@ -123,6 +123,8 @@ export const nl: Words = {
     "Brengt de waarden terug zoals ze na deze wijziging waren; die van een verwijderd record zoals ze ervoor waren.",
   restored: "Hersteld",
   restoredInPart: (warning) => `Gedeeltelijk hersteld. ${warning}`,
+  changedSince:
+    "Een andere client heeft dit record gewijzigd. Er is niets hersteld: de wijziging staat nu in de geschiedenis.",
   isDeleted: "Dit record is verwijderd. De geschiedenis staat hieronder.",
   isRestorable: "Herstellen brengt het terug.",
   before: "Voor",
