@@ -479,6 +479,24 @@ describe("forms of the console in a browser", () => {
     await leave()
   })
 
+  it("a plan that is shown when the page is loaded again is deleted", async () => {
+    const { leave, page } = await visit("/import")
+    await page.getByLabel("Drop files here").setInputFiles({
+      name: "winkels.csv",
+      mimeType: "text/csv",
+      buffer: Buffer.from("identifier;name\nPLAN-4;Winkel\n")
+    })
+    const made = page.waitForResponse((response) => /\/v1\/plans\?/.test(response.url()))
+    await page.getByRole("button", { name: "Compare" }).click()
+    const plan = (await (await made).json()).data.uuid
+    await page.getByText("1 to create").waitFor()
+    const isGone = async () => (await service.call("GET", `/v1/plans/${plan}`)).status === 404
+    assert.isFalse(await isGone())
+    await page.reload()
+    await until("the plan is deleted", isGone)
+    await leave()
+  })
+
   it("a plan that is made after another file was dropped, or after the page was left, is deleted", async () => {
     const { leave, page } = await visit("/import")
     const plans: Array<string> = []

@@ -7,6 +7,7 @@ import { Listed } from "../shell/Listed.tsx"
 import { call, isRecord, type Json, textOf } from "../data/Calls.ts"
 import { usePages } from "../data/Lists.ts"
 import type { Resource } from "../definition/Definition.ts"
+import * as KeptKey from "../session/KeptKey.ts"
 import { useSession } from "../session/Session.tsx"
 import { useFormats, useNames, useWords } from "../words/Words.tsx"
 
@@ -78,6 +79,17 @@ export const PlanView = ({ leave, plan, resource }: Props) => {
     },
     [client, uuid]
   )
+  useEffect(() => {
+    // The client cannot send when the page ends. A browser may show the page again, which then has the columns.
+    const end = () => {
+      if (isKept.current) return
+      const headers = { authorization: KeptKey.read() ?? "" }
+      void fetch(`/v1/plans/${uuid}`, { method: "DELETE", headers, keepalive: true })
+      leave()
+    }
+    addEventListener("pagehide", end)
+    return () => removeEventListener("pagehide", end)
+  }, [leave, uuid])
   const applied = apply.data !== undefined
   return (
     <section>
