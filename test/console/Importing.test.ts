@@ -5,7 +5,7 @@ import { read } from "../../src/console/importing/Spreadsheet.ts"
 
 const locations = derive("0.0.0").resources.find(({ name }) => name === "locations")!
 
-const sheetOf = (text: string) => read(new File([text], "winkels.csv"))
+const sheetOf = (content: string | Uint8Array<ArrayBuffer>) => read(new File([content], "winkels.csv"))
 
 describe("spreadsheets in the console", () => {
   it("a title means the value of the record itself, and none of several others", () => {
@@ -43,5 +43,26 @@ describe("spreadsheets in the console", () => {
     const { rows, titles } = await sheetOf("sep=;\nidentifier;name\nA;Een\n")
     assert.deepStrictEqual(titles, ["identifier", "name"])
     assert.deepStrictEqual(rows, [{ number: 2, cells: ["A", "Een"] }])
+  })
+
+  it("the Unicode text of a spreadsheet is read, with and without the mark of its encoding", async () => {
+    for (const mark of ["\uFEFF", ""]) {
+      const utf16 = Buffer.from(`${mark}identifier\tname\r\nA\tCaf\u00E9\r\n`, "utf16le")
+      for (const bytes of [utf16, Buffer.from(utf16).swap16()]) {
+        const { rows, titles } = await sheetOf(new Uint8Array(bytes))
+        assert.deepStrictEqual(titles, ["identifier", "name"])
+        assert.deepStrictEqual(rows, [{ number: 2, cells: ["A", "Caf\u00E9"] }])
+      }
+    }
+  })
+
+  it("a file that is neither a workbook nor text cannot be read as a spreadsheet", async () => {
+    const xls = new Uint8Array(1024)
+    xls.set([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1])
+    const outcome = await sheetOf(xls).then(
+      () => "read",
+      () => "rejected"
+    )
+    assert.strictEqual(outcome, "rejected")
   })
 })

@@ -1,5 +1,6 @@
 import { Effect, Stream } from "effect"
 import iconv from "iconv-lite"
+import { sampleSize, unicodeOf } from "../../domain/files/Encodings.ts"
 import { FormatError } from "./Row.ts"
 
 /** Whether `--encoding` takes the name. */
@@ -17,22 +18,6 @@ const canonical = (name: string) => {
   return known ?? lower
 }
 
-const byMark = ([first, second, third]: Uint8Array): string | undefined => {
-  if (first === 0xff && second === 0xfe) return "utf-16le"
-  if (first === 0xfe && second === 0xff) return "utf-16be"
-  return first === 0xef && second === 0xbb && third === 0xbf ? "utf-8" : undefined
-}
-
-/** Text has no NUL: it is half of a letter in UTF-16, the second one where the low byte comes first. */
-const byZeros = (head: Uint8Array): string | undefined => {
-  const zeros = { even: 0, odd: 0 }
-  head.forEach((byte, index) => {
-    if (byte === 0) zeros[index % 2 === 0 ? "even" : "odd"]++
-  })
-  if (zeros.even === 0 && zeros.odd === 0) return undefined
-  return zeros.odd >= zeros.even ? "utf-16le" : "utf-16be"
-}
-
 /** Feeds chunks to a decoder that fails at the first byte that is not UTF-8. */
 const utf8Check = () => {
   const decoder = new TextDecoder("utf-8", { fatal: true })
@@ -48,8 +33,6 @@ const utf8Check = () => {
   return { feed, isValid: () => isValid }
 }
 
-const sampleSize = 4096
-
 /**
  * The encoding of text: by its mark, by the zeros of UTF-16, UTF-8 if all bytes are valid UTF-8, otherwise Windows-1252. One
  * letter of Windows-1252 can look like UTF-8, a whole text cannot, so the caller passes the whole file where it can.
@@ -62,7 +45,7 @@ export const detect = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>, { isWhole }
     const feed = (chunk: Uint8Array) => {
       if (sample.length < sampleSize) {
         sample = Buffer.concat([sample, chunk.subarray(0, sampleSize - sample.length)])
-        unicodeName = byMark(sample) ?? byZeros(sample)
+        unicodeName = unicodeOf(sample)
       }
       check.feed(chunk)
     }

@@ -2,6 +2,7 @@ import readWorkbook from "read-excel-file/browser"
 import { Effect, Stream } from "effect"
 import * as Csv from "effect/encoding/Csv"
 import * as Delimiter from "../../domain/files/Delimiter.ts"
+import { sampleSize, unicodeOf } from "../../domain/files/Encodings.ts"
 import { ofWorkbook } from "../../domain/files/Rows.ts"
 
 interface Row {
@@ -16,8 +17,10 @@ export interface Spreadsheet {
   readonly rows: ReadonlyArray<Row>
 }
 
-/** Spreadsheets write UTF-8 or the code page of Windows. */
-const decode = (bytes: ArrayBuffer): string => {
+/** Spreadsheets write UTF-8, UTF-16 or the code page of Windows. */
+const textOf = (bytes: Uint8Array): string => {
+  const unicode = unicodeOf(bytes.subarray(0, sampleSize))
+  if (unicode !== undefined) return new TextDecoder(unicode, { fatal: true }).decode(bytes)
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
   } catch {
@@ -25,8 +28,15 @@ const decode = (bytes: ArrayBuffer): string => {
   }
 }
 
+/** Fails for a file of another kind, such as an `.xls`: it has NULs, and text has none. */
+const decode = (bytes: Uint8Array): string => {
+  const text = textOf(bytes)
+  if (text.includes("\0")) throw new Error("The file is no text")
+  return text
+}
+
 const readCsv = async (file: Blob): Promise<ReadonlyArray<ReadonlyArray<string>>> => {
-  const text = decode(await file.arrayBuffer()).replace(/^\uFEFF/, "")
+  const text = decode(new Uint8Array(await file.arrayBuffer())).replace(/^\uFEFF/, "")
   const delimiter = Delimiter.detect(Delimiter.firstRecord(text) ?? text, () => false)
   const rows = await Stream.make(text).pipe(
     Stream.pipeThroughChannel(Csv.decodeString({ delimiter })),
