@@ -3,7 +3,7 @@ import type { Browser } from "playwright-core"
 import * as Service from "../support/Service.ts"
 import { launch } from "./Browser.ts"
 import * as Visits from "./ConsoleVisits.ts"
-import { readAgain, show } from "./ConsoleVisits.ts"
+import { endKey, readAgain, show } from "./ConsoleVisits.ts"
 
 const cleanups: Array<() => unknown> = []
 let service: Service.Service
@@ -109,6 +109,28 @@ describe("the console without a network, with a key that ends, and while other c
       .getByText(/^Restored/)
       .waitFor()
     assert.strictEqual(await nameOf(), "Kapper A")
+    await leave()
+  })
+
+  it("a kept key is tried again after a start that failed, and forgotten when it is rejected", async () => {
+    const { leave, page } = await visit("")
+    await page.evaluate(`localStorage.setItem("waypost-key", sessionStorage.getItem("waypost-key"))
+      sessionStorage.clear()`)
+    await page.route(/\/v1\/me$/, (route) => route.abort())
+    await page.reload()
+    await page.getByRole("alert").filter({ hasText: "The service cannot be reached." }).waitFor()
+    await page.unrouteAll()
+    const retry = page.getByRole("button", { name: "Try again" })
+    await retry.click()
+    await page.getByRole("heading", { name: "Start" }).waitFor()
+    await endKey(page, /\/v1\/me$/, "GET")
+    await page.reload()
+    await page.getByRole("alert").filter({ hasText: "does not accept this key" }).waitFor()
+    assert.strictEqual(await retry.count(), 0)
+    const kept = await page.evaluate<unknown>(
+      `[sessionStorage, localStorage].map((storage) => storage.getItem("waypost-key"))`
+    )
+    assert.deepStrictEqual(kept, [null, null])
     await leave()
   })
 })

@@ -8,6 +8,11 @@ export const keep = (key: string, forLong: boolean): void => {
   if (forLong) localStorage.setItem(name, key)
 }
 
+/** Forgets a key that is rejected, so that a new tab does not begin with it. */
+export const drop = (key: string): void => {
+  for (const storage of [sessionStorage, localStorage]) if (storage.getItem(name) === key) storage.removeItem(name)
+}
+
 export const forget = (): void => {
   sessionStorage.removeItem(name)
   localStorage.removeItem(name)

@@ -21,13 +21,15 @@ export const SignIn = ({ reason, signIn }: Props) => {
     setBusy(true)
     signIn(candidate, remember).catch((error: unknown) => {
       const { tag, text } = messageOf(error)
-      setProblem(tag === "UnauthorizedError" ? words.keyRejected : text)
+      const isRejected = tag === "UnauthorizedError"
+      if (isRejected) KeptKey.drop(candidate)
+      setProblem(isRejected ? words.keyRejected : text)
       setBusy(false)
     })
   }
 
+  const known = KeptKey.read()
   useEffect(() => {
-    const known = KeptKey.read()
     if (known !== null && reason === undefined) attempt(known, false)
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- only when the page is opened
   }, [])
@@ -67,9 +69,16 @@ export const SignIn = ({ reason, signIn }: Props) => {
             {problem}
           </p>
         )}
-        <button type="submit" className="primary" disabled={isBusy}>
-          {words.signIn}
-        </button>
+        <p className="actions">
+          <button type="submit" className="primary" disabled={isBusy}>
+            {words.signIn}
+          </button>
+          {problem === undefined || known === null ? null : (
+            <button type="button" disabled={isBusy} onClick={() => attempt(known, false)}>
+              {words.retry}
+            </button>
+          )}
+        </p>
       </form>
     </main>
   )
