@@ -3,7 +3,7 @@ import type { Browser } from "playwright-core"
 import * as Service from "../support/Service.ts"
 import { launch } from "./Browser.ts"
 import * as Visits from "./ConsoleVisits.ts"
-import { endKey, readAgain, show } from "./ConsoleVisits.ts"
+import { endKey, readAgain, reject, show } from "./ConsoleVisits.ts"
 
 const cleanups: Array<() => unknown> = []
 let service: Service.Service
@@ -131,6 +131,27 @@ describe("the console without a network, with a key that ends, and while other c
       `[sessionStorage, localStorage].map((storage) => storage.getItem("waypost-key"))`
     )
     assert.deepStrictEqual(kept, [null, null])
+    await leave()
+  })
+
+  it("a module that is saved, but fails to be read again, is edited once it is read", async () => {
+    const product = await service.create("/v1/products", { type: "default", identifier: "SAVED-1", name: "Poster" })
+    const path = `/v1/products/${product}/modules/price`
+    await service.call("PUT", path, { model: "fixed", amountMinor: 1200 })
+    const { leave, page } = await visit(`/products/${product}/modules?module=price`)
+    const amount = page.getByLabel("Amount minor")
+    await amount.fill("1350")
+    await reject(page, new RegExp(path), "GET")
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.locator(".notices").getByText("Saved").waitFor()
+    assert.strictEqual((await service.call("GET", path)).body.data.amountMinor, 1350)
+    assert.strictEqual(await page.locator("[data-unsaved=true]").count(), 0)
+    await page.unrouteAll()
+    await page.getByRole("button", { name: "Try again" }).click()
+    await amount.fill("1450")
+    const again = page.waitForResponse((response) => response.request().method() === "PUT")
+    await page.getByRole("button", { name: "Save" }).click()
+    assert.strictEqual((await again).status(), 200)
     await leave()
   })
 })

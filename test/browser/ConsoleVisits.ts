@@ -80,9 +80,13 @@ export const show = (page: Page, path: string) => page.evaluate(`history.pushSta
 
 const rejection = { _tag: "InvalidRequestError", message: "Rejected by the test", issues: [], requestId: "" }
 
-/** Rejects the requests of a page to an address. The client does not repeat them. */
-export const reject = (page: Page, address: RegExp) =>
-  page.route(address, (route) => route.fulfill({ status: 400, json: rejection }))
+/** Rejects the requests of a page to an address, or only those of a method. The client does not repeat them. */
+export const reject = (page: Page, address: RegExp, method?: string) =>
+  page.route(address, (route) =>
+    method === undefined || route.request().method() === method
+      ? route.fulfill({ status: 400, json: rejection })
+      : route.fallback()
+  )
 
 /** Answers the requests of a page to an address as those with a key that is no longer accepted. */
 export const endKey = (page: Page, address: RegExp, method: string) =>

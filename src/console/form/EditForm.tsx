@@ -36,6 +36,13 @@ const EditForm = ({ action, queryKey, read, saved, uuid }: Props) => {
   // What the form began with, also if it is read again.
   const [begun, setBegun] = useState(read)
   const begin = () => setBegun(queries.getQueryData<Read>(queryKey) ?? begun)
+  const isFailed = () => queries.getQueryState(queryKey)?.status === "error"
+  // What was written, but not read since: its tag is unknown, and nothing of it is unsaved.
+  const [isUnread, setUnread] = useState(false)
+  if (isUnread && !isFailed()) {
+    setUnread(false)
+    begin()
+  }
   const write = async (data: Json, { isForced }: { readonly isForced: boolean }) => {
     if (begun.etag === undefined && !isForced) {
       // What does not exist has no tag; another client may have created it.
@@ -48,7 +55,8 @@ const EditForm = ({ action, queryKey, read, saved, uuid }: Props) => {
     await call(client, action, uuid, data, isForced || begun.etag === undefined ? {} : { ifMatch: begun.etag })
     // Only what is read has a tag.
     await queries.invalidateQueries()
-    begin()
+    if (isFailed()) setUnread(true)
+    else begin()
     notify(words.saved)
     saved?.()
   }
@@ -56,6 +64,7 @@ const EditForm = ({ action, queryKey, read, saved, uuid }: Props) => {
     await queries.refetchQueries({ queryKey })
     begin()
   }
+  if (isUnread) return null
   return (
     <RecordForm
       key={begun.etag}
