@@ -154,4 +154,31 @@ describe("the console without a network, with a key that ends, and while other c
     assert.strictEqual((await again).status(), 200)
     await leave()
   })
+
+  it("a secret that is copied is in the clipboard, else selected, and cannot be copied by a page without a clipboard", async () => {
+    const { context, page } = await visit("")
+    const secret = page.locator(".secret")
+    const copy = page.getByRole("button", { name: "Copy" })
+    const create = async () => {
+      await show(page, "/api-keys/new")
+      await page.getByLabel("Name").fill("Website")
+      await page.getByLabel("read:locations").check()
+      await page.getByRole("button", { name: "Save" }).click()
+      await secret.waitFor()
+    }
+    await context.grantPermissions(["clipboard-read", "clipboard-write"])
+    await create()
+    await copy.click()
+    await page.locator(".notices").getByText("Copied").waitFor()
+    assert.strictEqual(await page.evaluate("navigator.clipboard.readText()"), await secret.textContent())
+    await page.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error())")
+    await copy.click()
+    await page.waitForFunction("getSelection().toString().startsWith('wp_')")
+    // As in a page without TLS.
+    await page.evaluate("delete Navigator.prototype.clipboard")
+    await show(page, "/api-keys")
+    await create()
+    assert.strictEqual(await copy.count(), 0)
+    await context.close()
+  })
 })

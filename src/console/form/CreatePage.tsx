@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query"
-import { useState } from "react"
+import { useRef, useState } from "react"
 import { Link, useLocation } from "wouter"
 import { Failure } from "../shell/Failure.tsx"
 import { Heading } from "../shell/Heading.tsx"
@@ -24,6 +24,7 @@ const CreatePage = ({ resource }: { readonly resource: Resource }) => {
   const { can, client } = useSession()
   const [, go] = useLocation()
   const [created, setCreated] = useState<Json>()
+  const shown = useRef<HTMLElement>(null)
   const { create } = resource.actions
   if (!can(create)) {
     return (
@@ -40,17 +41,28 @@ const CreatePage = ({ resource }: { readonly resource: Resource }) => {
   }
   if (created !== undefined) {
     const secret = secretOf(created)
+    const copy = () =>
+      navigator.clipboard.writeText(secret).then(
+        () => notify(words.copied),
+        // The browser does not let the page write it: the user copies what is selected.
+        () => getSelection()?.selectAllChildren(shown.current!)
+      )
     return (
       <section className="card">
         <Heading text={words.saved} />
         <p>{words.secretOnce}</p>
         <p>
-          <code className="secret">{secret}</code>
+          <code ref={shown} className="secret">
+            {secret}
+          </code>
         </p>
         <p className="actions">
-          <button type="button" className="primary" onClick={() => void navigator.clipboard.writeText(secret)}>
-            {words.copy}
-          </button>
+          {/* Pages without TLS have no clipboard. */}
+          {"clipboard" in navigator ? (
+            <button type="button" className="primary" onClick={() => void copy()}>
+              {words.copy}
+            </button>
+          ) : null}
           <Link href={`/${resource.name}/${textOf(created["uuid"])}`}>{words.details}</Link>
         </p>
       </section>

@@ -100,6 +100,7 @@ export const en = {
   testAnswer: (status: string) => `The receiver answered with ${status}.`,
   secretOnce: "This secret is shown once. Copy it now.",
   copy: "Copy",
+  copied: "Copied",
   access: "Who sees what",
   accessHint: "Choose a user or a location, and a product or a post: the rules say whether and why it is seen.",
   canSee: "It is seen.",

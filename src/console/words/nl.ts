@@ -104,6 +104,7 @@ export const nl: Words = {
   testAnswer: (status) => `De ontvanger antwoordde met ${status}.`,
   secretOnce: "Dit geheim wordt één keer getoond. Kopieer het nu.",
   copy: "Kopiëren",
+  copied: "Gekopieerd",
   access: "Wie ziet wat",
   accessHint:
     "Kies een gebruiker of een locatie, en een product of een bericht: de regels zeggen of en waarom het zichtbaar is.",
