@@ -181,4 +181,18 @@ describe("the console without a network, with a key that ends, and while other c
     assert.strictEqual(await copy.count(), 0)
     await context.close()
   })
+
+  it("a percent sign in the address stays a percent sign before two digits", async () => {
+    const { leave, page } = await visit("/assets")
+    const search = page.getByRole("searchbox", { name: "Search" })
+    const searched = page.waitForRequest((request) => /\/v1\/assets\b.*[?&]search=/.test(request.url()))
+    await search.fill("50%50")
+    await search.press("Enter")
+    assert.strictEqual(new URL((await searched).url()).searchParams.get("search"), "50%50")
+    assert.strictEqual(await search.inputValue(), "50%50")
+    await page.reload()
+    await search.waitFor()
+    assert.strictEqual(await search.inputValue(), "50%50")
+    await leave()
+  })
 })

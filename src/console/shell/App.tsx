@@ -1,6 +1,7 @@
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query"
 import { useRef } from "react"
 import { Route, Router, Switch, useLocation, useSearch } from "wouter"
+import { useSearch as useBrowserSearch } from "wouter/use-browser-location"
 import definition from "virtual:definition"
 import { UploadList } from "../assets/UploadList.tsx"
 import { SessionProvider, useSession } from "../session/Session.tsx"
@@ -100,8 +101,11 @@ const Content = () => {
   )
 }
 
+/** The router decodes a query once more than it was encoded: a percent sign is encoded twice. */
+const useEncodedSearch = () => useBrowserSearch().replaceAll("%25", "%2525")
+
 const Routed = () => (
-  <Router base="/console" aroundNav={useLeaving()}>
+  <Router base="/console" searchHook={useEncodedSearch} aroundNav={useLeaving()}>
     <ErrorBoundary>
       <SessionProvider>
         <Notices>
