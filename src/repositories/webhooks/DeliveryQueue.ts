@@ -88,12 +88,24 @@ export class DeliveryQueue extends Context.Service<
         ([row]) => row!.some
       )
       const fill = runStep((size) => sandbox(run(client`select waypost_queue_deliveries(${size}::int)`)))
-      const take = run(client<Taken>`
-        select t.id::float8 as id, t.webhook_uuid as webhook, w.url, ${signing(sql`w.uuid`)} as secrets, t.attempts,
-            (select row_to_json(stored) from (
-              select ${members} from events e where e.position = t.position and waypost_selects(w.types, e.type, e.action)
-            ) stored) as event
-          from waypost_take_deliveries(${lease}::interval) t join webhooks w on w.uuid = t.webhook_uuid`)
+      // Two statements, because the function sees what was committed after the first has begun: events among it would be missing.
+      // Until the end of the transaction no webhook that it read from changes.
+      const take = run(
+        Effect.flatMap(
+          client<{ readonly id: number }>`select id::float8 as id from waypost_take_deliveries(${lease}::interval)`,
+          (taken) =>
+            taken.length === 0
+              ? Effect.succeed([])
+              : client<Taken>`
+                  select q.id::float8 as id, q.webhook_uuid as webhook, w.url, ${signing(sql`w.uuid`)} as secrets, q.attempts,
+                      (select row_to_json(stored) from (
+                        select ${members} from events e
+                          where e.position = q.position and waypost_selects(w.types, e.type, e.action)
+                      ) stored) as event
+                    from webhook_queue q join webhooks w on w.uuid = q.webhook_uuid
+                    where q.id = any (${taken.map(({ id }) => id)}::bigint[])`
+        )
+      )
       const backlog = Effect.map(
         Effect.orDie(client<Backlog>`
           select coalesce(sum(waiting.count), 0)::float8 as due,

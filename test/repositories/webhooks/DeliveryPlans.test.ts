@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import { WebhookId } from "../../../src/domain/changes/Webhook.ts"
 import { Deliveries } from "../../../src/repositories/webhooks/Deliveries.ts"
 import { DeliveryQueue } from "../../../src/repositories/webhooks/DeliveryQueue.ts"
@@ -8,6 +8,7 @@ import { explained, filled, nodes, rowsOf } from "../../sql/Explained.ts"
 import { unknownUuid } from "../../support/requests/Requests.ts"
 import * as Postgres from "../../support/Postgres.ts"
 import { settings } from "../../support/TestServer.ts"
+import { eventually } from "../../support/Until.ts"
 
 const attempts = 50_000
 const limit = 10
@@ -105,5 +106,34 @@ layer(unprepared, { excludeTestServices: true })("the queue of webhooks", (it) =
         yield* Effect.repeat(Effect.andThen(Effect.exit(fill), count), { until: ([row]) => row!.events >= 1000 })
       }).pipe(Effect.provide(Layer.provide(DeliveryQueue.layer, Postgres.hurried(1000))))
     })
+  )
+})
+
+layer(unprepared, { excludeTestServices: true })("deliveries that several processes make", (it) => {
+  it.effect("an event that another process seals and queues while deliveries are taken is taken with its values", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const { take } = yield* DeliveryQueue
+      yield* pooled`insert into webhooks (uuid, url, types) values (${webhook}, 'https://shop.example', '{group.created}')`
+      yield* pooled`insert into groups (uuid, name) values (gen_random_uuid(), 'late')`
+      const taking = yield* pooled.withTransaction(
+        Effect.gen(function* () {
+          yield* pooled`lock table webhook_states in access exclusive mode`
+          const fiber = yield* Effect.forkChild(take)
+          yield* eventually(
+            "the statement that takes has begun",
+            pooled`select from pg_locks where relation = 'webhook_states'::regclass and not granted`,
+            ({ length }) => length > 0
+          )
+          yield* pooled`select waypost_seal_all(), waypost_queue_deliveries(10)`
+          return fiber
+        })
+      )
+      const taken = yield* Fiber.join(taking)
+      assert.deepStrictEqual(
+        taken.map(({ event }) => event?.label),
+        ["late"]
+      )
+    }).pipe(Effect.provide(DeliveryQueue.layer))
   )
 })
