@@ -1,4 +1,5 @@
 import { Effect, Layer, Metric, Schedule } from "effect"
+import { CurrentShare, firstShare } from "../domain/keys/Share.ts"
 import { makeSteps } from "../sql/Parts.ts"
 import { Sql } from "../sql/Sql.ts"
 import { begunLater, repeatedly } from "./Repeated.ts"
@@ -18,7 +19,11 @@ export const make = Effect.gen(function* () {
       pooled<{ readonly changes: number }>`select waypost_seal(${size}::int) as changes`,
       ([row]) => row!.changes === size
     )
-  return Effect.repeat(runStep(sealSome), { while: (isFull) => isFull })
+  return Effect.provideService(
+    Effect.repeat(runStep(sealSome), { while: (isFull) => isFull }),
+    CurrentShare,
+    firstShare
+  )
 })
 
 /** Seals all changes that were committed. */
@@ -34,6 +39,7 @@ const measureAge = Sql.pipe(
       select coalesce(extract(epoch from clock_timestamp() - (select at from pending_changes order by id limit 1)), 0)::float8
         as seconds`
   ),
+  Effect.provideService(CurrentShare, firstShare),
   Effect.flatMap(([row]) => Metric.update(age, row!.seconds)),
   Effect.catchCause((cause) => Effect.logDebug("Could not measure the age of unsealed changes", cause))
 )

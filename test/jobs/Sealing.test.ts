@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
-import { Duration, Effect, Fiber, Layer } from "effect"
+import { Array as Arr, Duration, Effect, Fiber, Layer, Queue } from "effect"
 import { SqlClient } from "effect/sql"
+import { CurrentShare } from "../../src/domain/keys/Share.ts"
 import * as Sealing from "../../src/jobs/Sealing.ts"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
@@ -237,6 +238,42 @@ layer(unprepared, { excludeTestServices: true })("the deletion of a group with m
       const sealed = yield* pooled`
         select count(*)::int as members from events join event_links using (position) where action = 'deleted'`
       assert.deepStrictEqual(sealed, [{ members }])
+    })
+  )
+})
+
+layer(unprepared, { excludeTestServices: true })("sealing while twenty keys keep all connections busy", (it) => {
+  it.effect("a change is sealed as soon as one of the transactions of the twenty keys has ended", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      yield* pooled.unsafe(group("among many"))
+      const ends = yield* Queue.unbounded<void>()
+      let begun = 0
+      const busy = pooled
+        .withTransaction(
+          Effect.suspend(() => {
+            begun++
+            return Queue.take(ends)
+          })
+        )
+        .pipe(Effect.exit, Effect.forever)
+      const attack = Effect.forEach(
+        Arr.makeBy(20, (index) => ({ id: `key ${index}`, weight: 1, isAlone: () => false })),
+        (share) => Effect.provideService(Effect.all([busy, busy], { concurrency: 2 }), CurrentShare, share),
+        { concurrency: "unbounded" }
+      )
+      const attacking = yield* Effect.forkChild(attack, { startImmediately: true })
+      yield* eventually(
+        "all connections are busy",
+        Effect.sync(() => begun),
+        (number) => number === 7
+      )
+      const sealing = yield* Effect.forkChild(Sealing.seal, { startImmediately: true })
+      yield* Queue.offer(ends, undefined)
+      yield* Fiber.join(sealing)
+      const events = yield* Postgres.execute<{ readonly label: string }>("select label from events")
+      assert.deepStrictEqual(events, [{ label: "among many" }])
+      yield* Fiber.interrupt(attacking)
     })
   )
 })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber } from "effect"
-import { CurrentShare } from "../../src/domain/keys/Share.ts"
+import { Array as Arr, Deferred, Effect, Exit, Fiber } from "effect"
+import { CurrentShare, firstShare } from "../../src/domain/keys/Share.ts"
 import { RateLimitExceededError } from "../../src/domain/write/RequestErrors.ts"
 import * as FairPermits from "../../src/sql/connections/FairPermits.ts"
 
@@ -86,6 +86,38 @@ describe("permits divided between shares", () => {
       assert.deepStrictEqual([waiting.hasBegun(), other.hasBegun()], [false, true])
       yield* first[1]!.finish
       assert.isTrue(waiting.hasBegun())
+    })
+  )
+
+  it.live("work that all keys wait for has the next permit before twenty keys that wait, and again after it", () =>
+    Effect.gen(function* () {
+      const withPermit = make(4)
+      const keys = Arr.makeBy(20, (index) => shareOf(`key ${index}`))
+      const begun = yield* Effect.forEach([...keys, ...keys], (share) => worker(withPermit, share))
+      for (const holder of begun.slice(0, 2)) {
+        const first = yield* worker(withPermit, firstShare)
+        assert.isFalse(first.hasBegun())
+        yield* holder.finish
+        assert.isTrue(first.hasBegun())
+        const next = yield* worker(withPermit, firstShare)
+        yield* first.finish
+        assert.isTrue(next.hasBegun())
+        yield* next.finish
+      }
+    })
+  )
+
+  it.live("work that all keys wait for waits for its permit without a time limit", () =>
+    Effect.gen(function* () {
+      const withPermit = FairPermits.make({ permits: 1, maxShare: 1, maxLong: 2, maxWait: "20 millis" })
+      const holder = yield* worker(withPermit, shareOf("a"))
+      const first = yield* worker(withPermit, firstShare)
+      // Waits that begin later have all of the possible times.
+      const late = yield* Effect.replicateEffect(worker(withPermit, shareOf("b")), 16)
+      for (const { fiber } of late) assert.isTrue(Exit.isFailure(yield* Fiber.await(fiber)))
+      yield* holder.finish
+      assert.isTrue(first.hasBegun())
+      yield* first.finish
     })
   )
 

@@ -8,7 +8,12 @@ export interface Share {
   readonly weight: number
   /** Whether no other share had a request within the last second. */
   readonly isAlone: () => boolean
+  /** Whether it goes before the others: all keys wait for its work, so it does not count as one of them. */
+  readonly isFirst?: boolean
 }
+
+/** The share of the work that all keys wait for. Its statements are few and brief. */
+export const firstShare: Share = { id: "first", weight: 1, isAlone: () => true, isFirst: true }
 
 /** The share of the current work. */
 export const CurrentShare = Context.Reference<Share>("waypost/domain/keys/Share/CurrentShare", {

@@ -1,4 +1,5 @@
 import { Context, Effect, Latch, Layer, Metric, type Scope } from "effect"
+import { CurrentShare, firstShare } from "../../domain/keys/Share.ts"
 import { EventLog, type EventPage, type StoredEvent } from "../../repositories/changes/EventLog.ts"
 
 /** Events, and bytes of their values, that are kept in memory. A follower that is further behind reads the log. */
@@ -83,6 +84,7 @@ export class ChangeFeed extends Context.Service<
         })
       const read: Effect.Effect<void> = Effect.suspend(() => (tail === undefined ? readEnd : readNew(tail)))
       const poll = read.pipe(
+        Effect.provideService(CurrentShare, firstShare),
         Effect.andThen(() => Effect.sync(() => wakers.forEach((wake) => wake()))),
         Effect.andThen(Effect.sleep("100 millis")),
         Effect.catchCause((cause) =>

@@ -50,6 +50,9 @@ interface Options {
   readonly overShare?: RateLimitExceededError
 }
 
+/** The lower, the sooner its turn. */
+const rankOf = ({ held, share }: Holder) => (share.isFirst === true ? -1 : held / share.weight)
+
 /** How long a share that is not alone does long work. */
 const longMillis = 1500
 const recheckMillis = 250
@@ -57,7 +60,7 @@ const recheckMillis = 250
 /**
  * A number of permits, divided between shares. A share may hold a part of them; the rest is left for shares that hold none.
  * Brief work of a share that is alone may hold the rest too. A free permit goes to the waiting share that holds the fewest for
- * its weight, and equals take turns. Long work of a share that is not alone has `maxLong` permits, and ends after 1.5 s.
+ * its weight, and equals take turns; work that all wait for has the next one, whenever that is. Long work of a share that is not alone has `maxLong` permits, and ends after 1.5 s.
  *
  * `PartitionedSemaphore` takes turns as well, but lets one share hold all permits.
  */
@@ -88,8 +91,7 @@ export const make = ({ maxLong, maxShare, maxWait, overShare = usesWholeShare, p
   const nextTurn = () => {
     let next: readonly [holder: Holder, waiter: Waiter] | undefined
     for (const holder of holders.values()) {
-      const isFirst = next === undefined || holder.held / holder.share.weight < next[0].held / next[0].share.weight
-      if (!isFirst) continue
+      if (next !== undefined && rankOf(holder) >= rankOf(next[0])) continue
       const waiter = holder.waiting.values().find(({ work }) => mayTake(holder, work))
       if (waiter !== undefined) next = [holder, waiter]
     }
@@ -144,10 +146,11 @@ export const make = ({ maxLong, maxShare, maxWait, overShare = usesWholeShare, p
           resume(Effect.succeed(holder))
         }
       }
-      const timer = setTimeout(() => {
+      const giveUp = () => {
         stop()
         resume(Effect.die(share.isAlone() ? busy : overShare))
-      }, waitMillis())
+      }
+      const timer = share.isFirst === true ? undefined : setTimeout(giveUp, waitMillis())
       holder.waiting.add(waiter)
       return Effect.sync(stop)
     })

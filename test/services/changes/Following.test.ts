@@ -3,6 +3,7 @@ import { Effect, Layer, Queue } from "effect"
 import { TestClock } from "effect/testing"
 import type { Event } from "../../../src/domain/changes/Event.ts"
 import { ApiKeyId } from "../../../src/domain/keys/ApiKey.ts"
+import { CurrentShare, firstShare, type Share } from "../../../src/domain/keys/Share.ts"
 import { encodedOf } from "../../../src/domain/schema/Encoded.ts"
 import { EventLog } from "../../../src/repositories/changes/EventLog.ts"
 import { ChangeFeed, type Follower } from "../../../src/services/changes/ChangeFeed.ts"
@@ -123,5 +124,24 @@ describe("the end of the log in memory", () => {
         assert.notInclude(read, 10)
       }).pipe(Effect.provide(Layer.provide(ChangeFeed.layer, log)))
     }).pipe(Effect.scoped)
+  )
+})
+
+describe("the feed of changes", () => {
+  it.effect("the end of the log is read in the share of the work that all keys wait for", () =>
+    Effect.gen(function* () {
+      const shares = yield* Queue.unbounded<Share>()
+      const noted = Effect.flatMap(CurrentShare, (share) => Queue.offer(shares, share))
+      const log = Layer.mock(EventLog, {
+        retained: Effect.as(noted, { last: 1, pruned: 0 }),
+        read: () => Effect.as(noted, { events: [], position: 1, more: false })
+      })
+      yield* Effect.gen(function* () {
+        yield* Effect.flatMap(ChangeFeed, ({ follow }) => follow)
+        assert.strictEqual(yield* Queue.take(shares), firstShare)
+        yield* TestClock.adjust("100 millis")
+        assert.strictEqual(yield* Queue.take(shares), firstShare)
+      }).pipe(Effect.scoped, Effect.provide(Layer.provide(ChangeFeed.layer, log)))
+    })
   )
 })
