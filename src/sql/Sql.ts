@@ -3,6 +3,7 @@ import { Context, Effect, Layer, Logger } from "effect"
 import { PersistedQueue } from "effect/persistence"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
+import { CurrentShare, firstShare } from "../domain/keys/Share.ts"
 import { Settings } from "../settings/Config.ts"
 import * as FairPermits from "./connections/FairPermits.ts"
 import * as Pools from "./connections/Pools.ts"
@@ -111,11 +112,15 @@ const withoutMigrator = (client: SqlClient.SqlClient): SqlClient.SqlClient =>
 
 /**
  * The job queue, which several processes share, on tables to which all migrations were applied. It does not lock their ledger: a
- * process that starts while a backup copies rows would wait for it.
+ * process that starts while a backup copies rows would wait for it. It renews what the process has taken also while keys use all
+ * connections: a wait that ends without one would end the renewals of the library for good.
  */
 export const jobs = Layer.provide(
   migratingJobs,
-  Layer.effect(SqlClient.SqlClient, Effect.map(SqlClient.SqlClient, withoutMigrator))
+  Layer.merge(
+    Layer.effect(SqlClient.SqlClient, Effect.map(SqlClient.SqlClient, withoutMigrator)),
+    Layer.succeed(CurrentShare, firstShare)
+  )
 )
 
 /** The limits on time of sessions of the service. Behind a pooler the role has them, and a transaction can only lift them itself. */
