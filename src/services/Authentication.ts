@@ -155,20 +155,31 @@ export const make = Effect.fnUntraced(function* (repository: Repository["Service
   return { authenticate, shareOf, forget }
 })
 
+/** How long a use of a key stands for all others, in milliseconds. */
+const noteMillis = 60_000
+
 /** Uses are collected and written in the background: no request waits, and a busy key costs one row a minute. */
-const makeUseNotes = Effect.fnUntraced(function* (repository: Repository["Service"]) {
+export const makeUseNotes = Effect.fnUntraced(function* (repository: Pick<Repository["Service"], "touch">) {
   const noted = new Map<ApiKeyId, number>()
   const used = new Set<ApiKeyId>()
+  const forgetOld = Effect.map(monotonicMillis, (now) => {
+    for (const [uuid, at] of noted) {
+      // They are in the order of their times.
+      if (now - at < noteMillis) break
+      noted.delete(uuid)
+    }
+  })
   const flush = Effect.suspend(() => {
     if (used.size === 0) return Effect.void
     const uuids = [...used]
     used.clear()
     return repository.touch(uuids)
   }).pipe(Effect.catchCause((cause) => Effect.logWarning("Could not note when keys were last used", cause)))
-  yield* Effect.forkScoped(Effect.repeat(flush, Schedule.spaced("1 second")))
+  yield* Effect.forkScoped(Effect.repeat(Effect.andThen(forgetOld, flush), Schedule.spaced("1 second")))
   yield* Effect.addFinalizer(() => flush)
   return (uuid: ApiKeyId, now: number) => {
-    if (now - (noted.get(uuid) ?? -Infinity) < 60_000) return
+    if (now - (noted.get(uuid) ?? -Infinity) < noteMillis) return
+    noted.delete(uuid)
     noted.set(uuid, now)
     used.add(uuid)
   }
