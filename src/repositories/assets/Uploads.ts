@@ -90,8 +90,8 @@ export class Uploads extends Context.Service<
     release(uuid: UploadId): Effect.Effect<void>
     /** Ends an open upload that no request is completing; returns whether it did. */
     end(uuid: UploadId, status: "aborted" | "expired"): Effect.Effect<boolean>
-    /** Ends an upload whose bytes differ from the declaration. */
-    discard(uuid: UploadId): Effect.Effect<void>
+    /** Ends an open upload whose bytes differ from the declaration; returns whether it did. */
+    discard(uuid: UploadId): Effect.Effect<boolean>
     /** Some open uploads that have expired. */
     readonly overdue: Effect.Effect<ReadonlyArray<StoredUpload>>
     /** Removes the uploads that ended without a file and whose time passed a week ago. */
@@ -153,7 +153,7 @@ export class Uploads extends Context.Service<
         renew: (uuid) => execute(sql`${claimed} where uuid = ${uuid}`),
         release: (uuid) => execute(sql`claimed_until = null where uuid = ${uuid}`),
         end: (uuid, status) => execute(sql`status = ${status} where uuid = ${uuid} and ${unclaimed} returning uuid`),
-        discard: (uuid) => execute(sql`status = 'aborted' where uuid = ${uuid} and status = 'open'`),
+        discard: (uuid) => execute(sql`status = 'aborted' where uuid = ${uuid} and status = 'open' returning uuid`),
         overdue: read(
           sql`select ${json} from upload_sessions u where ${unclaimed} and expires_at <= now() order by expires_at limit 100`
         ),

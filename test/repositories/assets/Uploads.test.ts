@@ -64,6 +64,8 @@ layer(repositories, { excludeTestServices: true })("completion of uploads", (it)
       assert.strictEqual(yield* statusOf(uuid), "completed")
       assert.isFalse(yield* uploads.end(uuid, "aborted"))
       assert.isFalse(yield* uploads.claim(uuid))
+      assert.isFalse(yield* uploads.discard(uuid))
+      assert.isTrue(yield* uploads.discard((yield* begun).uuid))
     })
   )
 
