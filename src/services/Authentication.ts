@@ -159,8 +159,10 @@ export const make = Effect.fnUntraced(function* (repository: Repository["Service
 const noteMillis = 60_000
 
 /** Uses are collected and written in the background: no request waits, and a busy key costs one row a minute. */
-export const makeUseNotes = Effect.fnUntraced(function* (repository: Pick<Repository["Service"], "touch">) {
-  const noted = new Map<ApiKeyId, number>()
+export const makeUseNotes = Effect.fnUntraced(function* (
+  repository: Pick<Repository["Service"], "touch">,
+  noted = new Map<ApiKeyId, number>()
+) {
   const used = new Set<ApiKeyId>()
   const forgetOld = Effect.map(monotonicMillis, (now) => {
     for (const [uuid, at] of noted) {
