@@ -6,6 +6,7 @@ import { CursorExpiredError } from "../../domain/changes/Errors.ts"
 import {
   maxReplays,
   maxWaitingReplayed,
+  maxWebhooks,
   PartialWebhook,
   Replay,
   Replayed,
@@ -41,7 +42,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       operation(
         "create:webhooks",
         "Create a webhook",
-        `Events of these types are sent to the URL from now on. The secret is only in this response. An installation has at most 50 webhooks. ${needs}`
+        `Events of these types are sent to the URL from now on. The secret is only in this response. An installation has at most ${maxWebhooks} webhooks. ${needs}`
       ),
       rejects("Idempotency-Key")
     ),

@@ -49,7 +49,7 @@ export const Near = parameter<Point>({
 
 export const Radius = parameter<{ readonly metres: number }>({
   type: Schema.Struct({ metres: Schema.Finite }),
-  expected: "a number above 0 with a unit, m, km or mi, up to 20,000 km",
+  expected: `a number above 0 with a unit, m, km or mi, up to ${(maxRadius / 1000).toLocaleString("en")} km`,
   description: "How far the locations of `near` are at most, in `m`, `km` or `mi`.",
   example: "5km",
   parse: (text) => {

@@ -35,7 +35,7 @@ const rangeForm = /^\s*(\d{4,16})\s*-\s*(\d{4,16})\s*$/
 
 export const CodesWithin = parameter<CodeRange>({
   type: Schema.Struct({ from: Schema.String, to: Schema.String }),
-  expected: "two codes of as many digits, four or more, the first not above the second, with at most 100,000 codes",
+  expected: `two codes of as many digits, four or more, the first not above the second, with at most ${maxCodes.toLocaleString("en")} codes`,
   description: "With `kind=gaps`: the codes to look at, from one to another.",
   example: "1000-9999",
   parse: (text) => {

@@ -84,19 +84,24 @@ export class PlanNotFoundError extends ApiError<PlanNotFoundError>()(...notFound
   static of = (uuid: string) => new PlanNotFoundError(notFound("plan", uuid))
 }
 
+/** How many keys of changed records a PlanOutdatedError has at most. */
+const maxOutdated = 1000
+
 /** Records of the plan changed after it was made. */
 export class PlanOutdatedError extends ApiError<PlanOutdatedError>()(
   "PlanOutdatedError",
   {
     message: Schema.String,
-    changed: Schema.Array(Schema.String).annotate({ description: "The keys of at most 1,000 of these records." })
+    changed: Schema.Array(Schema.String).annotate({
+      description: `The keys of at most ${maxOutdated.toLocaleString("en")} of these records.`
+    })
   },
   { httpApiStatus: 409 }
 ) {
   static of = (changed: ReadonlyArray<string>) =>
     new PlanOutdatedError({
       message: `Records of the plan changed since it was made: ${changed.slice(0, 10).join(", ")}${changed.length > 10 ? ", …" : ""}; make a new plan`,
-      changed: changed.slice(0, 1000)
+      changed: changed.slice(0, maxOutdated)
     })
 }
 

@@ -29,8 +29,7 @@ const Translations = translations(
       text(maxBody, { multiline: true }).pipe(
         Schema.annotateEncoded({
           examples: ["<p>From the first of March …</p>"],
-          description:
-            "HTML of an article. What does not belong in one (scripts, styles, event handlers, foreign schemes) is taken out when it is written. The bodies of a post have at most 2,000,000 characters together as they are stored."
+          description: `HTML of an article. What does not belong in one (scripts, styles, event handlers, foreign schemes) is taken out when it is written. The bodies of a post have at most ${maxBodies.toLocaleString("en")} characters together as they are stored.`
         })
       )
     )

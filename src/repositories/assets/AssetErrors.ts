@@ -1,4 +1,5 @@
 import { FileNotFoundError } from "../../domain/assets/File.ts"
+import { maxTranslations } from "../../domain/schema/Translations.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { byConstraint } from "../../sql/SqlErrors.ts"
 
@@ -15,7 +16,7 @@ export const constraintErrors = (fileUuid: string | undefined) =>
         "An asset keeps at least one translation; send another one with this"
       ),
     assets_translations_limit: () =>
-      InvalidRequestError.inBody("translations", "tooMany", "Expected at most 100 translations"),
+      InvalidRequestError.inBody("translations", "tooMany", `Expected at most ${maxTranslations} translations`),
     assets_translations_named: () =>
       InvalidRequestError.inBody("translations", "required", "A translation in a new locale needs a name"),
     assets_validity: () => InvalidRequestError.inBody("validUntil", "outOfRange", "validUntil must be after validFrom"),
