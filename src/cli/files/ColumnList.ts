@@ -1,5 +1,6 @@
 import type { Resource } from "../transfer/Resource.ts"
 import * as Rows from "../../domain/files/Rows.ts"
+import { aligned } from "../records/Table.ts"
 
 const kinds: Readonly<Record<Rows.Column["kind"], string>> = {
   string: "text",
@@ -17,19 +18,8 @@ const typeOf = ({ kind, lists, meaning, values }: Rows.Column) => {
 }
 
 /** The columns that a file of the resource can have, with their types, and which ones it needs. */
-export const columnList = (resource: Resource): string => {
-  const columns = Rows.columnsOf(resource.create)
-  const rows = [
+export const columnList = (resource: Resource): string =>
+  aligned([
     ["column", "type", ""],
-    ...columns.map((column) => [column.path, typeOf(column), column.optional ? "" : "required"])
-  ]
-  const widths = [0, 1].map((index) => Math.max(...rows.map((row) => row[index]!.length)))
-  return rows
-    .map((row) =>
-      row
-        .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-        .join("  ")
-        .trimEnd()
-    )
-    .join("\n")
-}
+    ...Rows.columnsOf(resource.create).map((column) => [column.path, typeOf(column), column.optional ? "" : "required"])
+  ])

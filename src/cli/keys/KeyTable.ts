@@ -1,6 +1,7 @@
 import { DateTime, Option } from "effect"
 import type { ApiKey, ApiKeyCreated } from "../../domain/keys/ApiKey.ts"
 import { type Permission, presets } from "../../domain/keys/Permission.ts"
+import { aligned } from "../records/Table.ts"
 
 /** The name of the preset with these permissions, or a short form of the list. */
 const permissionsOf = (permissions: ReadonlyArray<Permission>): string => {
@@ -22,18 +23,6 @@ const minute = (time: DateTime.Utc | undefined): string =>
     onNone: () => "-",
     onSome: (time) => DateTime.formatIso(time).slice(0, 16).replace("T", " ")
   })
-
-const aligned = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join("  ")
-        .trimEnd()
-    )
-    .join("\n")
-}
 
 /** The keys as a table; times are UTC. */
 export const list = (keys: ReadonlyArray<ApiKey>, now: DateTime.Utc): string =>

@@ -26,13 +26,18 @@ const shortened = (text: string) => {
 
 const padded = (text: string, width: number) => text + " ".repeat(Math.max(0, width - CliOutput.displayWidth(text)))
 
-const lines = (rows: ReadonlyArray<ReadonlyArray<string>>, widths: ReadonlyArray<number>) =>
-  rows.map((row) =>
-    row
-      .map((cell, column) => padded(cell, widths[column]!))
-      .join("  ")
-      .trimEnd()
-  )
+/** The rows as lines whose columns are aligned, also where letters are two columns wide. */
+export const aligned = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => CliOutput.displayWidth(row[column]!)))) ?? []
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => padded(cell, widths[column]!))
+        .join("  ")
+        .trimEnd()
+    )
+    .join("\n")
+}
 
 /**
  * Records as a table: the given fields, or those that have a value in some record and fit into the width. The last two are
@@ -56,10 +61,7 @@ export const table = (
   const fitting = given ? columns : columns.filter(({ size }) => (used += size + 2) <= width)
   const kept = fitting.length === 0 ? columns.slice(0, 1) : fitting
   const rows = records.map((_, row) => kept.map(({ cells }) => cells[row]!))
-  return lines(
-    [kept.map(({ field }) => field), ...rows],
-    kept.map(({ size }) => size)
-  ).join("\n")
+  return aligned([kept.map(({ field }) => field), ...rows])
 }
 
 /** The values of a record, one on each line. */
@@ -68,10 +70,7 @@ const card = (record: Json, prefix = ""): ReadonlyArray<readonly [string, string
     Predicate.isObject(value) ? card(value, `${prefix}${name}.`) : [[`${prefix}${name}`, cellOf(value)] as const]
   )
 
-export const cardText = (record: Json): string => {
-  const rows = card(record)
-  return lines(rows, [Math.max(0, ...rows.map(([name]) => name.length)), 0]).join("\n")
-}
+export const cardText = (record: Json): string => aligned(card(record))
 
 const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
