@@ -1,16 +1,24 @@
 import { Effect } from "effect"
 import { Command } from "effect/cli"
 
-/** A command: itself where it is used, else its description only. */
-const entry = <Name extends string, Module, C>(
+/**
+ * A command: itself where it is used, else its description only. A command whose own help says no more has the description from
+ * here.
+ */
+const entry = <Name extends string, Module, Input, Context, E, R>(
   name: Name,
   description: string,
   load: Effect.Effect<Module>,
-  pick: (module: Module) => C
+  pick: (module: Module) => Command.Command<Name, Input, Context, E, R>
 ) => ({
   name,
   command: (isUsed: boolean) =>
-    isUsed ? Effect.map(load, pick) : Effect.succeed(Command.make(name).pipe(Command.withDescription(description)))
+    isUsed
+      ? Effect.map(load, (module) => {
+          const command = pick(module)
+          return Command.withDescription(command, command.description ?? description)
+        })
+      : Effect.succeed(Command.make(name).pipe(Command.withDescription(description)))
 })
 
 /**

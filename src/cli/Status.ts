@@ -73,7 +73,6 @@ const status = Effect.fnUntraced(function* ({ json, key, url }: Connection.Input
 
 /** `waypost status` */
 export const command = Command.make("status", { json, ...Connection.flags }, status).pipe(
-  Command.withDescription("Show whether the service answers, and what the key may do"),
   Command.withExamples([{ command: "waypost status --url https://waypost.example.com" }]),
   Command.provide(FetchHttpClient.layer)
 )

@@ -50,7 +50,6 @@ export const command = Command.make(
     yield* Console.log(json ? JSON.stringify(data) : linesOf(Service.recordOf(data)))
   })
 ).pipe(
-  Command.withDescription("Show whether a user or a location sees a product or a post, and why"),
   Command.withExamples([
     {
       command: "waypost access --user anna.bakker --product WIN-1",

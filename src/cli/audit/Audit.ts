@@ -62,7 +62,6 @@ const verify = Command.make(
 
 /** `waypost audit` */
 export const command = Command.make("audit").pipe(
-  Command.withDescription("Verify the change log in the database, without a running service"),
   Command.withExamples([{ command: "waypost audit verify" }]),
   Command.withSubcommands([verify.pipe(Command.provide(Database.existing))])
 )

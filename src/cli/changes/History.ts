@@ -25,9 +25,6 @@ const showing = (operation: Operation) =>
   )
 
 /** `waypost history <resource> <uuid|key>` */
-export const command = Contract.verbCommand(
-  "history",
-  "Show what changed in a record, also in a deleted one",
-  "locations NL-7",
-  (one) => Contract.described(showing(one), one)
-)
+export const command = Contract.verbCommand("history", "locations NL-7", (one) =>
+  Contract.described(showing(one), one)
+).pipe(Command.withDescription("Show what changed in a record, also in a deleted one"))

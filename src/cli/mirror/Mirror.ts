@@ -111,7 +111,6 @@ const mirror = (resource: string) =>
 
 /** `waypost mirror <resource> FILE` */
 export const command = Command.make("mirror").pipe(
-  Command.withDescription("Keep a copy of records in a file up to date"),
   Command.withExamples([{ command: "waypost mirror locations locations.ndjson --follow" }]),
   Command.withSubcommands(Object.keys(mirrored).map(mirror))
 )

@@ -68,7 +68,6 @@ const locations = Command.make(
 
 /** `waypost quality locations` */
 export const command = Command.make("quality").pipe(
-  Command.withDescription("Show what is wrong with data"),
   Command.withExamples([{ command: "waypost quality locations --limit 20" }]),
   Command.withSubcommands([locations])
 )

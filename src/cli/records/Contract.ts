@@ -85,12 +85,10 @@ const commandsOf = (verb: Verb) => all.filter((operation) => operation.verb === 
 
 export const verbCommand = <Name extends Verb, C extends Command.Command.Any>(
   verb: Name,
-  description: string,
   example: string,
   make: (operation: Operation) => C
 ) =>
   Command.make(verb).pipe(
-    Command.withDescription(description),
     Command.withExamples([{ command: `waypost ${verb} ${example}` }]),
     Command.withSubcommands(commandsOf(verb).map((operation) => make(operation)))
   )

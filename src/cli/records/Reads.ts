@@ -84,14 +84,11 @@ const getting = (operation: Operation) =>
 /** `waypost list|get|search <resource>`, from the contract. */
 export const list = verbCommand(
   "list",
-  "Show records as a table, JSON or CSV",
   "locations --filter address.city:equals:Utrecht --fields identifier,name",
   (one) => described(listing(one), one)
 )
-export const get = verbCommand("get", "Show a record", "locations NL-7", (one) => described(getting(one), one))
-export const search = verbCommand("search", "Find records by words", "assets summer poster", (one) =>
-  described(searching(one), one)
-)
+export const get = verbCommand("get", "locations NL-7", (one) => described(getting(one), one))
+export const search = verbCommand("search", "assets summer poster", (one) => described(searching(one), one))
 
 const places = listOf("locations")!
 

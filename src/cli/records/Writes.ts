@@ -53,13 +53,10 @@ const deleting = (operation: Operation) =>
   )
 
 /** `waypost create|update|delete <resource>`, from the contract. */
-export const create = verbCommand(
-  "create",
-  "Create a record",
-  'locations --set name="De Hoek" --set identifier=NL-7',
-  (one) => described(creating(one), one)
+export const create = verbCommand("create", 'locations --set name="De Hoek" --set identifier=NL-7', (one) =>
+  described(creating(one), one)
 )
-export const update = verbCommand("update", "Change a record", "locations NL-7 --set address.city=Utrecht", (one) =>
+export const update = verbCommand("update", "locations NL-7 --set address.city=Utrecht", (one) =>
   described(updating(one), one)
 )
-export const remove = verbCommand("delete", "Delete a record", "locations NL-7", (one) => described(deleting(one), one))
+export const remove = verbCommand("delete", "locations NL-7", (one) => described(deleting(one), one))

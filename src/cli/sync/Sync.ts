@@ -201,7 +201,6 @@ const missingFile = new CommandError({ message: "Pass the file to read, or - for
 
 /** `waypost sync <resource> FILE` */
 export const command = Command.make("sync").pipe(
-  Command.withDescription("Make records equal to a file, and show the changes before"),
   Command.withExamples([
     { command: "waypost sync locations branches.csv --plan" },
     { command: "waypost sync locations branches.csv --yes" }

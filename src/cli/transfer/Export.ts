@@ -116,7 +116,6 @@ const exportCommand = (resource: Resource) =>
 
 /** `waypost export <resource> [FILE]` */
 export const command = Command.make("export").pipe(
-  Command.withDescription("Write records as CSV, JSON or NDJSON"),
   Command.withExamples([
     { command: "waypost export locations locations.csv" },
     { command: "waypost export locations - --format ndjson --filter address.countryCode:equals:NL" }

@@ -142,7 +142,6 @@ const importCommand = (resource: Resource) =>
 
 /** `waypost import <resource> FILE` */
 export const command = Command.make("import").pipe(
-  Command.withDescription("Create or update records from CSV, Excel, JSON or NDJSON"),
   Command.withExamples([
     { command: "waypost import locations branches.xlsx --dry-run" },
     { command: "waypost import locations branches.csv --map Branch=identifier,Town=address.city" }
