@@ -1,11 +1,10 @@
 import { Console, Effect, Option, Predicate, Redacted } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Command } from "effect/cli"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { memberOf } from "../domain/schema/Json.ts"
+import { json } from "./CommonFlags.ts"
 import * as Connection from "./Connection.ts"
 import { CommandError } from "./Failures.ts"
-
-const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON"), Flag.withDefault(false))
 
 const get = Effect.fnUntraced(function* (url: string, key: Option.Option<Redacted.Redacted> = Option.none()) {
   const request = HttpClientRequest.get(url)

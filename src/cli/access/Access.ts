@@ -1,16 +1,14 @@
 import { Console, Effect, Option } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Command } from "effect/cli"
 import { FetchHttpClient } from "effect/http"
 import type { Json } from "../../domain/schema/Json.ts"
+import { json, optionalText } from "../CommonFlags.ts"
 import * as Connection from "../Connection.ts"
 import * as Contract from "../records/Contract.ts"
 import * as Service from "../records/Service.ts"
 import * as Table from "../records/Table.ts"
 
 const resources = { user: "users", location: "locations", product: "products", post: "posts" } as const
-
-const flag = (name: keyof typeof resources, description: string) =>
-  Flag.String(name).pipe(Flag.withDescription(description), Flag.optional)
 
 /** The decision with the actions, and a line for each rule. */
 const linesOf = ({ actions, decision, reasons }: Json): string => {
@@ -30,12 +28,12 @@ export const command = Command.make(
   "access",
   {
     named: {
-      user: flag("user", "The uuid or the username of a user"),
-      location: flag("location", "The uuid or the identifier of a location, instead of a user"),
-      product: flag("product", "The uuid or the identifier of a product"),
-      post: flag("post", "The uuid or the slug of a post, instead of a product")
+      user: optionalText("user", "The uuid or the username of a user"),
+      location: optionalText("location", "The uuid or the identifier of a location, instead of a user"),
+      product: optionalText("product", "The uuid or the identifier of a product"),
+      post: optionalText("post", "The uuid or the slug of a post, instead of a product")
     },
-    json: Contract.json,
+    json,
     ...Connection.flags
   },
   Effect.fnUntraced(function* ({ json, key, named, url }) {

@@ -1,5 +1,6 @@
 import { Console, Effect, Option } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Command } from "effect/cli"
+import { optionalText } from "../CommonFlags.ts"
 import { type Anchor, verify as verifyLog } from "../../repositories/changes/Verification.ts"
 import { maintenanceClient } from "../../sql/Sql.ts"
 import * as Database from "../Database.ts"
@@ -26,11 +27,9 @@ const parse = (text: string) => {
 const verify = Command.make(
   "verify",
   {
-    from: Flag.String("from-hash").pipe(
-      Flag.withDescription(
-        "The last line of an earlier run: verifies that the log still has it, and the events that came after it"
-      ),
-      Flag.optional
+    from: optionalText(
+      "from-hash",
+      "The last line of an earlier run: verifies that the log still has it, and the events that came after it"
     )
   },
   Effect.fnUntraced(function* ({ from }) {

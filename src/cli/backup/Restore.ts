@@ -1,5 +1,5 @@
 import { Console, Effect, FileSystem, Option, Path, Schema, Stream } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Argument, Command } from "effect/cli"
 import * as FileStore from "../../app/FileStore.ts"
 import * as SnapshotImport from "../../backup/SnapshotImport.ts"
 import { Settings } from "../../settings/Config.ts"
@@ -7,6 +7,7 @@ import { migrations } from "../../sql/Migrations.ts"
 import { maintenanceClient } from "../../sql/Sql.ts"
 import { Storage } from "../../storage/Storage.ts"
 import { createHash } from "node:crypto"
+import { toggle } from "../CommonFlags.ts"
 import * as BackupFolder from "./BackupFolder.ts"
 import * as Database from "../Database.ts"
 import { CommandError } from "../Failures.ts"
@@ -183,14 +184,8 @@ export const command = Command.make(
   "restore",
   {
     folder: Argument.String("folder").pipe(Argument.withDescription("A folder created by waypost backup")),
-    check: Flag.Boolean("check").pipe(
-      Flag.withDescription("Only read the backup and check that it is complete"),
-      Flag.withDefault(false)
-    ),
-    resumeWebhooks: Flag.Boolean("resume-webhooks").pipe(
-      Flag.withDescription("Keep active webhooks active; without it every webhook is paused"),
-      Flag.withDefault(false)
-    )
+    check: toggle("check", "Only read the backup and check that it is complete"),
+    resumeWebhooks: toggle("resume-webhooks", "Keep active webhooks active; without it every webhook is paused")
   },
   ({ check, folder, resumeWebhooks }) => restore(folder, check, resumeWebhooks)
 ).pipe(

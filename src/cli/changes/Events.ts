@@ -3,9 +3,9 @@ import { Command, Flag } from "effect/cli"
 import { Client, events, type FollowQuery } from "../../client/Client.ts"
 import { Event } from "../../domain/changes/Event.ts"
 import { maxLimit } from "../../domain/query/PageLimit.ts"
+import { json, optionalText, toggle } from "../CommonFlags.ts"
 import * as Connection from "../Connection.ts"
 import { CommandError } from "../Failures.ts"
-import * as Contract from "../records/Contract.ts"
 import * as Output from "../records/Output.ts"
 import * as Service from "../records/Service.ts"
 import * as Print from "./Print.ts"
@@ -40,27 +40,18 @@ const followed = Effect.fnUntraced(function* (query: FollowQuery) {
 })
 
 const flags = {
-  follow: Flag.Boolean("follow").pipe(
-    Flag.withDescription("Print events as they are committed, until the command is interrupted; JSON is one line each"),
-    Flag.withDefault(false)
+  follow: toggle(
+    "follow",
+    "Print events as they are committed, until the command is interrupted; JSON is one line each"
   ),
-  types: Flag.String("types").pipe(
-    Flag.withDescription("The types of event, comma-separated: location.*,user.deleted"),
-    Flag.optional
-  ),
-  record: Flag.String("record").pipe(
-    Flag.withDescription("The uuid of a record, from either side of relations"),
-    Flag.optional
-  ),
-  since: Flag.String("since").pipe(
-    Flag.withDescription("The time of the first event, such as 2026-11-22T10:15:00Z; default: the latest events"),
-    Flag.optional
-  ),
+  types: optionalText("types", "The types of event, comma-separated: location.*,user.deleted"),
+  record: optionalText("record", "The uuid of a record, from either side of relations"),
+  since: optionalText("since", "The time of the first event, such as 2026-11-22T10:15:00Z; default: the latest events"),
   limit: Flag.Int("limit").pipe(
     Flag.withDescription("Without --since and --follow, the number of events, 1 to 500"),
     Flag.withDefault(20)
   ),
-  json: Contract.json,
+  json,
   ...Connection.flags
 }
 

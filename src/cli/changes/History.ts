@@ -1,6 +1,7 @@
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import type { Operation } from "../../api/Operations.ts"
+import { json } from "../CommonFlags.ts"
 import * as Connection from "../Connection.ts"
 import * as Contract from "../records/Contract.ts"
 import * as Service from "../records/Service.ts"
@@ -12,7 +13,7 @@ const showing = (operation: Operation) =>
     {
       record: Contract.record(operation),
       query: Contract.queryFlags(operation),
-      json: Contract.json,
+      json,
       ...Connection.flags
     },
     Effect.fnUntraced(function* ({ json, key, query, record, url }) {

@@ -1,6 +1,7 @@
 import { Effect, FileSystem, Stream } from "effect"
 import { CommandError, inFile } from "../Failures.ts"
 import * as Rows from "../../domain/files/Rows.ts"
+import { didYouMean } from "../../domain/write/Suggestions.ts"
 import * as Csv from "./Csv.ts"
 import * as Encoding from "./Encoding.ts"
 import { similarTo, titleOf } from "./Header.ts"
@@ -12,11 +13,8 @@ export interface Default {
 }
 
 const hintFor = (path: string, columns: ReadonlyArray<Rows.Column>) => {
-  const similar = similarTo(
-    path,
-    columns.map((column) => column.path)
-  )
-  return similar.length > 0 ? `did you mean ${similar.join(" or ")}?` : "--columns lists the columns"
+  const known = columns.map((column) => column.path)
+  return didYouMean(similarTo(path, known)) || "; --columns lists the columns"
 }
 
 const fail = (message: string) => Effect.fail(new CommandError({ message }))
@@ -27,7 +25,7 @@ export const defaultsOf = (given: ReadonlyArray<string>, columns: ReadonlyArray<
     const [path = "", ...rest] = text.split("=")
     const column = columns.find((candidate) => candidate.path === path.trim())
     if (rest.length === 0) return fail(`--default ${text}: write column=value`)
-    if (column === undefined) return fail(`--default ${path}: unknown column; ${hintFor(path, columns)}`)
+    if (column === undefined) return fail(`--default ${path}: unknown column${hintFor(path, columns)}`)
     const value = Rows.readCell(column, rest.join("="))
     return value === undefined ? fail(`--default ${text}: the value is missing`) : Effect.succeed({ column, value })
   })
@@ -70,7 +68,7 @@ export const mapOf = Effect.fnUntraced(function* (given: string | undefined, col
       return yield* fail(`--map: "${pair.join(",")}" is not a name of the file and a column`)
     }
     if (!columns.some((column) => column.path === path)) {
-      return yield* fail(`--map ${name}=${path}: unknown column; ${hintFor(path, columns)}`)
+      return yield* fail(`--map ${name}=${path}: unknown column${hintFor(path, columns)}`)
     }
     if (map.has(name)) return yield* fail(`--map: "${name}" appears twice`)
     map.set(name, path)

@@ -1,5 +1,6 @@
 import { Effect, Option } from "effect"
-import { Flag } from "effect/cli"
+import { Argument, Flag } from "effect/cli"
+import { optionalText, toggle } from "../CommonFlags.ts"
 import { CommandError } from "../Failures.ts"
 import * as Delimiter from "../../domain/files/Delimiter.ts"
 import type { Options } from "./FileRows.ts"
@@ -7,45 +8,39 @@ import { formatOf, formats } from "./Format.ts"
 
 /** The flags of commands that read a file of records. */
 export const flags = {
+  file: Argument.String("file").pipe(
+    Argument.withDescription("The file to read; - is standard input"),
+    Argument.optional
+  ),
   format: Flag.Literals("format", formats).pipe(
     Flag.withDescription("The format; default: the extension of the file"),
     Flag.optional
   ),
-  sheet: Flag.String("sheet").pipe(
-    Flag.withDescription("The sheet of an .xlsx file; default: the first one"),
-    Flag.optional
+  sheet: optionalText("sheet", "The sheet of an .xlsx file; default: the first one"),
+  delimiter: optionalText(
+    "delimiter",
+    'What separates the cells of CSV: a character such as ";", or tab; default: detected'
   ),
-  delimiter: Flag.String("delimiter").pipe(
-    Flag.withDescription('What separates the cells of CSV: a character such as ";", or tab; default: detected'),
-    Flag.optional
+  encoding: optionalText(
+    "encoding",
+    "The encoding, such as utf-8, utf-16le, windows-1252 or macintosh; default: detected"
   ),
-  encoding: Flag.String("encoding").pipe(
-    Flag.withDescription("The encoding, such as utf-8, utf-16le, windows-1252 or macintosh; default: detected"),
-    Flag.optional
+  map: optionalText(
+    "map",
+    "Names in the file and our columns: 'Filiaalnaam=name,Plaats=address.city', or a CSV file of two columns with them"
   ),
-  map: Flag.String("map").pipe(
-    Flag.withDescription(
-      "Names in the file and our columns: 'Filiaalnaam=name,Plaats=address.city', or a CSV file of two columns with them"
-    ),
-    Flag.optional
-  ),
-  ignoreUnknown: Flag.Boolean("ignore-unknown").pipe(
-    Flag.withDescription("Pass over columns and members that the resource does not have"),
-    Flag.withDefault(false)
-  ),
+  ignoreUnknown: toggle("ignore-unknown", "Pass over columns and members that the resource does not have"),
   defaults: Flag.String("default").pipe(
     Flag.withDescription(
       "A column and the value of rows that leave it out, once for each: --default address.countryCode=NL"
     ),
     Flag.atLeast(0)
   ),
-  columns: Flag.Boolean("columns").pipe(
-    Flag.withDescription("Print the columns that a file can have, and stop"),
-    Flag.withDefault(false)
-  )
+  columns: toggle("columns", "Print the columns that a file can have, and stop")
 }
 
 interface Given {
+  readonly file: Option.Option<string>
   readonly format: Option.Option<Options["format"]>
   readonly sheet: Option.Option<string>
   readonly delimiter: Option.Option<string>
@@ -55,8 +50,11 @@ interface Given {
   readonly defaults: ReadonlyArray<string>
 }
 
-/** How to read the file, by the flags and its name. */
-export const optionsFor = Effect.fnUntraced(function* (file: string, given: Given) {
+const missingFile = new CommandError({ message: "Pass the file to read, or - for standard input" })
+
+/** The file, and how to read it by the flags and its name. */
+export const read = Effect.fnUntraced(function* (given: Given) {
+  const file = yield* Effect.fromOption(given.file, () => missingFile)
   const format = yield* Effect.fromOption(
     Option.orElse(given.format, () => formatOf(file)),
     () =>
@@ -75,5 +73,5 @@ export const optionsFor = Effect.fnUntraced(function* (file: string, given: Give
     ignoreUnknown: given.ignoreUnknown,
     defaults: given.defaults
   }
-  return options
+  return { file, options }
 })

@@ -1,14 +1,13 @@
 import { Effect, Stream } from "effect"
 import readWorkbook from "read-excel-file/universal"
 import { ofWorkbook } from "../../domain/files/Rows.ts"
-import { nearest } from "../../domain/write/Suggestions.ts"
+import { didYouMean, nearest } from "../../domain/write/Suggestions.ts"
 import { FormatError } from "./Row.ts"
 import type { Line } from "./Table.ts"
 
 const notFound = (name: string, names: ReadonlyArray<string>) => {
-  const similar = nearest(name, names)
-  const hint = similar.length > 0 ? `did you mean ${similar.join(" or ")}?` : `the sheets are ${names.join(", ")}`
-  return new FormatError({ message: `The workbook has no sheet "${name}"; ${hint}` })
+  const hint = didYouMean(nearest(name, names)) || `; the sheets are ${names.join(", ")}`
+  return new FormatError({ message: `The workbook has no sheet "${name}"${hint}` })
 }
 
 /**

@@ -7,13 +7,12 @@ import { Permission, presets } from "../../domain/keys/Permission.ts"
 import { maxLimit } from "../../domain/query/PageLimit.ts"
 import { noPrecondition } from "../../domain/query/Precondition.ts"
 import { describe } from "../../domain/write/Issues.ts"
+import { json, optionalText, toggle } from "../CommonFlags.ts"
 import { ApiKeys as Repository } from "../../repositories/keys/ApiKeys.ts"
 import { ApiKeys } from "../../services/ApiKeys.ts"
 import * as Database from "../Database.ts"
 import { CommandError } from "../Failures.ts"
 import * as KeyTable from "./KeyTable.ts"
-
-const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON"), Flag.withDefault(false))
 
 /** Completes a day, or a time without milliseconds, to the form that the API requires. */
 const completeTime = (time: string) =>
@@ -50,10 +49,7 @@ const create = Command.make(
       Flag.withDescription("A named set of permissions"),
       Flag.optional
     ),
-    expiresAt: Flag.String("expires-at").pipe(
-      Flag.withDescription("The time at which the key expires: 2027-01-31 or 2027-01-31T09:30:00Z"),
-      Flag.optional
-    ),
+    expiresAt: optionalText("expires-at", "The time at which the key expires: 2027-01-31 or 2027-01-31T09:30:00Z"),
     json
   },
   Effect.fnUntraced(function* ({ expiresAt, json, name, permissions, preset }) {
@@ -128,10 +124,7 @@ const revoke = Command.make(
   "revoke",
   {
     key: Argument.String("key").pipe(Argument.withDescription("The uuid or the prefix of the key")),
-    descendants: Flag.Boolean("descendants").pipe(
-      Flag.withDescription("Also revoke every key that the key created, directly or through other keys"),
-      Flag.withDefault(false)
-    ),
+    descendants: toggle("descendants", "Also revoke every key that the key created, directly or through other keys"),
     json
   },
   Effect.fnUntraced(function* ({ descendants, json, key }) {

@@ -1,7 +1,8 @@
 import { Console, Duration, Effect, Option, Ref, Schedule, Stream } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Argument, Command } from "effect/cli"
 import { Client } from "../../client/Client.ts"
 import * as Deltas from "../../client/Deltas.ts"
+import { toggle } from "../CommonFlags.ts"
 import * as Connection from "../Connection.ts"
 import { describe, type Failure, isTemporary, persistently } from "../Failures.ts"
 import * as Progress from "../Progress.ts"
@@ -90,11 +91,9 @@ const mirror = (resource: string) =>
       resource,
       {
         file: Argument.String("file").pipe(Argument.withDescription("The file to keep up to date")),
-        follow: Flag.Boolean("follow").pipe(
-          Flag.withDescription(
-            "Go on until it is interrupted, every 2 seconds, also after the service could not be reached"
-          ),
-          Flag.withDefault(false)
+        follow: toggle(
+          "follow",
+          "Go on until it is interrupted, every 2 seconds, also after the service could not be reached"
         ),
         ...Connection.flags
       },

@@ -1,7 +1,8 @@
 import { Effect, FileSystem, Option, Predicate, Result, type Schema, Stdio, Stream } from "effect"
 import { Flag } from "effect/cli"
 import type { Json } from "../../domain/schema/Json.ts"
-import { nearest } from "../../domain/write/Suggestions.ts"
+import { didYouMean, nearest } from "../../domain/write/Suggestions.ts"
+import { optionalText } from "../CommonFlags.ts"
 import { CommandError } from "../Failures.ts"
 import * as Rows from "../../domain/files/Rows.ts"
 
@@ -13,10 +14,7 @@ export const flags = {
     ),
     Flag.atLeast(0)
   ),
-  data: Flag.String("data").pipe(
-    Flag.withDescription("The record as JSON, @FILE with it, or - for standard input"),
-    Flag.optional
-  )
+  data: optionalText("data", "The record as JSON, @FILE with it, or - for standard input")
 }
 
 export interface Input {
@@ -67,10 +65,9 @@ const cellOf = (columns: ReadonlyArray<Rows.Column>, assignment: string) => {
     const isEmpty = Rows.readCell(column, value) === undefined
     return isEmpty ? Result.fail(empty(column)) : Result.succeed([path, value] as const)
   }
-  const similar = nearest(path, known)
-  const hint = similar.length > 0 ? `did you mean ${similar.join(" or ")}?` : `the members are ${known.join(", ")}`
+  const hint = didYouMean(nearest(path, known)) || `; the members are ${known.join(", ")}`
   return Result.fail(
-    rest.length === 0 ? `--set ${assignment}: write member=value` : `--set ${path}: unknown member; ${hint}`
+    rest.length === 0 ? `--set ${assignment}: write member=value` : `--set ${path}: unknown member${hint}`
   )
 }
 

@@ -69,8 +69,6 @@ export const uuidOf = Effect.fnUntraced(function* (
 
 export const pathOf = ({ path }: Operation, uuid: string) => path.replace(":uuid", encodeURIComponent(uuid))
 
-export const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON"), Flag.withDefault(false))
-
 export const described = <Name extends string, Input, Context, E, R>(
   command: Command.Command<Name, Input, Context, E, R>,
   { description, summary }: Operation

@@ -1,19 +1,16 @@
 import { Console, Effect, Option, Stdio, Terminal } from "effect"
-import { Flag } from "effect/cli"
 import type { Json } from "../../domain/schema/Json.ts"
 import type { Operation } from "../../api/Operations.ts"
-import { nearest } from "../../domain/write/Suggestions.ts"
+import { didYouMean, nearest } from "../../domain/write/Suggestions.ts"
+import { optionalText, toggle } from "../CommonFlags.ts"
 import { CommandError } from "../Failures.ts"
 import * as Table from "./Table.ts"
 
 /** The flags of commands that print records. */
 export const flags = {
-  json: Flag.Boolean("json").pipe(Flag.withDescription("Print JSON, as without a terminal"), Flag.withDefault(false)),
-  csv: Flag.Boolean("csv").pipe(Flag.withDescription("Print CSV"), Flag.withDefault(false)),
-  fields: Flag.String("fields").pipe(
-    Flag.withDescription("The fields to print, comma-separated: name,address.city"),
-    Flag.optional
-  )
+  json: toggle("json", "Print JSON, as without a terminal"),
+  csv: toggle("csv", "Print CSV"),
+  fields: optionalText("fields", "The fields to print, comma-separated: name,address.city")
 }
 
 export interface Input {
@@ -28,9 +25,8 @@ const chosen = ({ fields, lists }: Pick<Operation, "fields" | "lists">, given: s
     const name = part.trim()
     const isKnown = [...fields, ...lists].some((field) => field === name || field.startsWith(`${name}.`))
     if (isKnown) return Effect.succeed(name)
-    const similar = nearest(name, fields)
-    const hint = similar.length > 0 ? `did you mean ${similar.join(" or ")}?` : `the fields are ${fields.join(", ")}`
-    return Effect.fail(new CommandError({ message: `Unknown field "${name}"; ${hint}` }))
+    const hint = didYouMean(nearest(name, fields)) || `; the fields are ${fields.join(", ")}`
+    return Effect.fail(new CommandError({ message: `Unknown field "${name}"${hint}` }))
   })
 
 const picked = (record: Json, fields: ReadonlyArray<string>): Json =>

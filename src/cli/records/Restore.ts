@@ -1,7 +1,8 @@
 import { Console, Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Argument, Command } from "effect/cli"
 import { FetchHttpClient } from "effect/http"
 import { operations } from "../../api/Operations.ts"
+import { optionalText } from "../CommonFlags.ts"
 import * as Connection from "../Connection.ts"
 import * as Service from "./Service.ts"
 
@@ -16,9 +17,9 @@ export const command = Command.make(
   {
     resource: Argument.Literals("resource", resources).pipe(Argument.withDescription("The resource of the record")),
     uuid: Argument.String("uuid").pipe(Argument.withDescription("The uuid of the record")),
-    event: Flag.String("event").pipe(
-      Flag.withDescription("The id of the event after which the record had the state; required if the record exists"),
-      Flag.optional
+    event: optionalText(
+      "event",
+      "The id of the event after which the record had the state; required if the record exists"
     ),
     ...Connection.flags
   },

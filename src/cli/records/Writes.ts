@@ -1,9 +1,10 @@
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import type { Operation } from "../../api/Operations.ts"
+import { json } from "../CommonFlags.ts"
 import * as Connection from "../Connection.ts"
 import * as Body from "./Body.ts"
-import { described, json, pathOf, queryFlags, record, sent, uuidOf, verbCommand } from "./Contract.ts"
+import { described, pathOf, queryFlags, record, sent, uuidOf, verbCommand } from "./Contract.ts"
 import * as Service from "./Service.ts"
 
 /** Prints the uuid of the record that was written. */

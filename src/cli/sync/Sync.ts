@@ -1,7 +1,8 @@
 import { Console, Effect, Option, Stdio, Stream } from "effect"
-import { Argument, Command, Flag, Prompt, TerminalCapabilities } from "effect/cli"
+import { Command, Flag, Prompt, TerminalCapabilities } from "effect/cli"
 import { Client } from "../../client/Client.ts"
 import type { Plan, PlanId } from "../../domain/plans/Plan.ts"
+import { optionalText, toggle } from "../CommonFlags.ts"
 import * as Connection from "../Connection.ts"
 import * as Failures from "../Failures.ts"
 import { CommandError } from "../Failures.ts"
@@ -152,52 +153,34 @@ const syncCommand = (resource: Resource) =>
   Command.make(
     resource.name,
     {
-      file: Argument.String("file").pipe(
-        Argument.withDescription("The file to read; - is standard input"),
-        Argument.optional
-      ),
       ...Flags.flags,
       ...Connection.flags,
-      full: Flag.Boolean("full").pipe(
-        Flag.withDescription("Delete the records that the file does not name"),
-        Flag.withDefault(false)
-      ),
-      ignore: Flag.String("ignore").pipe(
-        Flag.withDescription("Paths of existing records that stay unchanged, such as contact.phone,other"),
-        Flag.optional
-      ),
+      full: toggle("full", "Delete the records that the file does not name"),
+      ignore: optionalText("ignore", "Paths of existing records that stay unchanged, such as contact.phone,other"),
       maxDeletes: Flag.Int("max-deletes").pipe(
         Flag.withDescription("How many percent of the records may be deleted without --force; default: 10"),
         Flag.optional
       ),
-      filter: Flag.String("filter").pipe(
-        Flag.withDescription('Compare and delete only matching records, for example "address.countryCode:equals:NL"'),
-        Flag.optional
+      filter: optionalText(
+        "filter",
+        'Compare and delete only matching records, for example "address.countryCode:equals:NL"'
       ),
-      plan: Flag.Boolean("plan").pipe(
-        Flag.withDescription(
-          "Only show the changes, all of them; the exit code is 2 if there are some or a safety check fails, and 0 if not"
-        ),
-        Flag.withDefault(false)
+      plan: toggle(
+        "plan",
+        "Only show the changes, all of them; the exit code is 2 if there are some or a safety check fails, and 0 if not"
       ),
-      yes: Flag.Boolean("yes").pipe(Flag.withDescription("Apply the changes without asking"), Flag.withDefault(false)),
-      force: Flag.Boolean("force").pipe(
-        Flag.withDescription("Apply the plan although it does not pass a safety check; refused rows are left out"),
-        Flag.withDefault(false)
-      )
+      yes: toggle("yes", "Apply the changes without asking"),
+      force: toggle("force", "Apply the plan although it does not pass a safety check; refused rows are left out")
     },
     Effect.fnUntraced(function* (input) {
       if (input.columns) return yield* Console.log(columnList(resource))
-      const file = yield* Effect.fromOption(input.file, () => missingFile)
-      const options = yield* Flags.optionsFor(file, input)
+      const { file, options } = yield* Flags.read(input)
       yield* Effect.provide(sync(resource, file, options, input), Connection.layer(input))
     })
   ).pipe(
     Command.withDescription(description(resource)),
     Command.withShortDescription(`Make ${resource.name} equal to a file`)
   )
-
-const missingFile = new CommandError({ message: "Pass the file to read, or - for standard input" })
 
 /** `waypost sync <resource> FILE` */
 export const command = Command.make("sync").pipe(

@@ -1,6 +1,7 @@
 import { Console, Effect, Option, Path, Stream } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Command } from "effect/cli"
 import { Client } from "../../client/Client.ts"
+import { optionalText, toggle } from "../CommonFlags.ts"
 import * as Connection from "../Connection.ts"
 import { CommandError } from "../Failures.ts"
 import { columnList } from "../files/ColumnList.ts"
@@ -51,8 +52,6 @@ export const report = (name: string, summary: Upsert.Summary, seconds: number): 
   const rate = `${Progress.count(rows)} rows in ${seconds.toFixed(1)} s, ${Progress.count(rows / seconds)} rows/s`
   return `${name}: ${outcomes(summary)} (${rate})`
 }
-
-const missingFile = new CommandError({ message: "Pass the file to read, or - for standard input" })
 
 /** Prints refused rows in a dry run that names no file for them, and otherwise writes them to a file. */
 const refusedOutput = Effect.fnUntraced(function* (
@@ -109,10 +108,6 @@ const importCommand = (resource: Resource) =>
   Command.make(
     resource.name,
     {
-      file: Argument.String("file").pipe(
-        Argument.withDescription("The file to read; - is standard input"),
-        Argument.optional
-      ),
       ...Flags.flags,
       ...Connection.flags,
       concurrency: Connection.concurrency(
@@ -120,19 +115,12 @@ const importCommand = (resource: Resource) =>
         256,
         32
       ),
-      dryRun: Flag.Boolean("dry-run").pipe(
-        Flag.withDescription("Write nothing, and print the counts and the reasons of refused rows"),
-        Flag.withDefault(false)
-      ),
-      refused: Flag.String("refused").pipe(
-        Flag.withDescription("The file for refused rows; default: <file>.refused.<format>"),
-        Flag.optional
-      )
+      dryRun: toggle("dry-run", "Write nothing, and print the counts and the reasons of refused rows"),
+      refused: optionalText("refused", "The file for refused rows; default: <file>.refused.<format>")
     },
     Effect.fnUntraced(function* (input) {
       if (input.columns) return yield* Console.log(columnList(resource))
-      const file = yield* Effect.fromOption(input.file, () => missingFile)
-      const options = yield* Flags.optionsFor(file, input)
+      const { file, options } = yield* Flags.read(input)
       yield* Effect.provide(runImport(resource, file, options, input), Connection.layer(input))
     })
   ).pipe(

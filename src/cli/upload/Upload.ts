@@ -4,6 +4,7 @@ import { FetchHttpClient } from "effect/http"
 import { Client } from "../../client/Client.ts"
 import { requirePermissions } from "../../domain/keys/ApiKey.ts"
 import type { Permission } from "../../domain/keys/Permission.ts"
+import { optionalText, toggle } from "../CommonFlags.ts"
 import { assetName } from "./AssetName.ts"
 import * as Connection from "../Connection.ts"
 import { CommandError } from "../Failures.ts"
@@ -150,31 +151,16 @@ export const command = Command.provide(
         Flag.withDescription("The key of a category of the assets; may be given several times"),
         Flag.atLeast(0)
       ),
-      categoriesFromFolders: Flag.Boolean("categories-from-folders").pipe(
-        Flag.withDescription("Put each asset into a category named after its folder; missing categories are created"),
-        Flag.withDefault(false)
+      categoriesFromFolders: toggle(
+        "categories-from-folders",
+        "Put each asset into a category named after its folder; missing categories are created"
       ),
-      locale: Flag.String("locale").pipe(
-        Flag.withDescription("The locale of the names; default: en, or the first supported locale"),
-        Flag.optional
-      ),
-      dryRun: Flag.Boolean("dry-run").pipe(
-        Flag.withDescription("Only list what would be uploaded; the files are read and compared with the service"),
-        Flag.withDefault(false)
-      ),
-      force: Flag.Boolean("force").pipe(
-        Flag.withDescription("Also upload files whose content the service has already"),
-        Flag.withDefault(false)
-      ),
-      keepDuplicates: Flag.Boolean("keep-duplicates").pipe(
-        Flag.withDescription("Also upload files whose content the service has under another name"),
-        Flag.withDefault(false)
-      ),
+      locale: optionalText("locale", "The locale of the names; default: en, or the first supported locale"),
+      dryRun: toggle("dry-run", "Only list what would be uploaded; the files are read and compared with the service"),
+      force: toggle("force", "Also upload files whose content the service has already"),
+      keepDuplicates: toggle("keep-duplicates", "Also upload files whose content the service has under another name"),
       concurrency: Connection.concurrency("Files uploaded concurrently, and parts of each", 16, 4),
-      refused: Flag.String("refused").pipe(
-        Flag.withDescription("The file that lists refused files; default: <path>.refused.ndjson"),
-        Flag.optional
-      ),
+      refused: optionalText("refused", "The file that lists refused files; default: <path>.refused.ndjson"),
       ...Connection.flags
     },
     upload
