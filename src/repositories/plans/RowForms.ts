@@ -2,7 +2,8 @@ import { Predicate } from "effect"
 import { type Json, memberOf } from "../../domain/schema/Json.ts"
 import type { Entry } from "../../domain/changes/Event.ts"
 import { differing, type Leaf } from "../../domain/changes/Leaves.ts"
-import type { Issue } from "../../domain/write/RequestErrors.ts"
+import { limits } from "../../domain/plans/Plan.ts"
+import { InvalidRequestError, type Issue } from "../../domain/write/RequestErrors.ts"
 import type { DecodedOperation } from "../bulk/Decoding.ts"
 
 /** The key of a row that is refused, as the file has it. */
@@ -46,7 +47,15 @@ export const issuesOf = (error: object): ReadonlyArray<Issue> => {
   return [{ in: "body", path: "", code: String(code), message: String(message) }]
 }
 
-const inRow = (path: string, code: string, message: string): Issue => ({ in: "body", path, code, message })
+export const inRow = (path: string, code: string, message: string): Issue => ({ in: "body", path, code, message })
+
+/** A row that is too long; 0 is the header of a CSV file. */
+export const rowTooLarge = (row: number) =>
+  InvalidRequestError.inBody(
+    "",
+    "tooLarge",
+    `${row === 0 ? "The header" : `Row ${row}`} has more than ${limits.rowLength / 1024 ** 2} MiB, the maximum of a row`
+  )
 
 export const duplicate = (member: string, first: number, row: number) =>
   inRow(member, "duplicate", `Rows ${first} and ${row} have the same ${member}; only the first is taken`)

@@ -1,18 +1,17 @@
 import { Effect, Option, Predicate, Result, Schema, Stream } from "effect"
-import { Csv, JsonArray } from "effect/encoding"
+import { JsonArray } from "effect/encoding"
 import * as Rows from "../../domain/files/Rows.ts"
 import { parseJson } from "../../domain/schema/Json.ts"
 import { inRange } from "../../domain/schema/WholeNumber.ts"
 import { limits } from "../../domain/plans/Plan.ts"
-import { maxIssues } from "../../domain/write/Issues.ts"
 import {
   InvalidRequestError,
-  type Issue,
   PayloadTooLargeError,
   UnsupportedMediaTypeError
 } from "../../domain/write/RequestErrors.ts"
-import { didYouMean, nearest } from "../../domain/write/Suggestions.ts"
 import type { FileRow } from "../../repositories/plans/PlanStatements.ts"
+import { inRow, rowTooLarge } from "../../repositories/plans/RowForms.ts"
+import { csv } from "./CsvRows.ts"
 
 type Bytes = Stream.Stream<Uint8Array, unknown>
 type Rows = Stream.Stream<FileRow, InvalidRequestError | PayloadTooLargeError>
@@ -60,8 +59,8 @@ const readReasons = Schema.decodeUnknownResult(
 /** The issues with which a client refuses a row. */
 const reasonsOf = (sent: unknown) =>
   Result.match(readReasons(sent), {
-    onFailure: () => [inBody("_refused", "wrongType", "Expected a list of issues with code and message")],
-    onSuccess: (issues) => issues.map(({ code, message, path = "" }) => inBody(path, code, message))
+    onFailure: () => [inRow("_refused", "wrongType", "Expected a list of issues with code and message")],
+    onSuccess: (issues) => issues.map(({ code, message, path = "" }) => inRow(path, code, message))
   })
 
 /** A record with the number that it gives itself, or that of its place. */
@@ -69,7 +68,7 @@ const numbered = (data: unknown, place: number): FileRow => {
   if (!Predicate.isObject(data)) return { row: place, data: Result.succeed(data) }
   const { _refused, _row: row = place, ...record } = data
   if (!isRow(row)) {
-    const issue = inBody("_row", "wrongType", `Expected a whole number from 1 to ${maxRow}`)
+    const issue = inRow("_row", "wrongType", `Expected a whole number from 1 to ${maxRow}`)
     return { row: place, data: Result.fail([issue]), named: record }
   }
   return _refused === undefined
@@ -98,7 +97,7 @@ const ndjson = <E>(text: Stream.Stream<string, E>) =>
       Stream.filter(({ line }) => line.trim() !== ""),
       Stream.map(({ line, row }) =>
         Result.match(parseJson(line), {
-          onFailure: (): FileRow => ({ row, data: Result.fail([inBody("", "notJson", "The line is not JSON")]) }),
+          onFailure: (): FileRow => ({ row, data: Result.fail([inRow("", "notJson", "The line is not JSON")]) }),
           onSuccess: (data) => numbered(data, row)
         })
       )
@@ -126,75 +125,6 @@ const json = <E>(text: Stream.Stream<string, E>) =>
     )
   })
 
-const unknownColumn = (title: string, known: ReadonlyArray<string>) =>
-  inBody(title, "unknownMember", `Unknown column "${title}"${didYouMean(nearest(title, known))}`)
-
-/** The header of a CSV file: the paths of members. It can have hundreds of thousands of titles. */
-const checkHeader = (header: ReadonlyArray<string>, columns: ReadonlyArray<Rows.Column>) => {
-  const known = new Set(columns.map(({ path }) => path))
-  const titles = new Set<string>()
-  const issues: Array<Issue> = []
-  for (const title of header) {
-    if (issues.length === maxIssues) break
-    if (titles.has(title)) issues.push(inBody(title, "duplicate", `Column "${title}" appears twice`))
-    else if (!known.has(title)) issues.push(unknownColumn(title, [...known]))
-    titles.add(title)
-  }
-  return issues.length > 0 ? Effect.fail(InvalidRequestError.of(issues)) : Effect.succeed(header)
-}
-
-/** The records of a CSV file, the first of which is its header. */
-const csvRecords = <E>(text: Stream.Stream<string, E>) =>
-  Stream.suspend(() => {
-    let records = 0
-    return text.pipe(
-      Stream.pipeThroughChannel(Csv.decodeString({ maxRecordSize: limits.rowLength })),
-      Stream.filter((cells) => cells.length > 1 || cells[0]!.trim() !== ""),
-      Stream.map((cells) => {
-        records++
-        return cells
-      }),
-      Stream.catchIf(
-        (error): error is Csv.CsvError => Predicate.isTagged(error, "CsvError"),
-        ({ kind, line, message }) =>
-          Stream.fail(
-            kind === "RecordSize"
-              ? rowTooLarge(records)
-              : InvalidRequestError.inBody("", "wrongType", `Line ${line}: ${message}`)
-          )
-      )
-    )
-  })
-
-const csv = <E>(text: Stream.Stream<string, E>, columns: ReadonlyArray<Rows.Column>) =>
-  csvRecords(text).pipe(
-    Stream.mapAccumEffect(
-      (): { readonly header: ReadonlyArray<string> | undefined; readonly row: number } => ({
-        header: undefined,
-        row: 0
-      }),
-      Effect.fnUntraced(function* ({ header, row }, cells: Csv.Row) {
-        if (header !== undefined) return [{ header, row: row + 1 }, [cellsOf(header, columns, cells, row + 1)]] as const
-        const titles = cells.map((title) => title.trim())
-        return [{ header: yield* checkHeader(titles, columns), row }, []] as const
-      })
-    )
-  )
-
-const cellsOf = (
-  header: ReadonlyArray<string>,
-  columns: ReadonlyArray<Rows.Column>,
-  cells: ReadonlyArray<string>,
-  row: number
-): FileRow => {
-  if (cells.length === header.length) {
-    const named = Object.fromEntries(header.map((title, index) => [title, cells[index]!]))
-    return { row, data: Result.succeed(Rows.fromCells(columns, named)) }
-  }
-  const message = `The row has ${cells.length} cells and the header has ${header.length}`
-  return { row, data: Result.fail([inBody("", "wrongWidth", message)]) }
-}
-
 const formats = { "application/x-ndjson": ndjson, "application/json": json, "text/csv": csv } as const
 
 type Format = keyof typeof formats
@@ -218,17 +148,7 @@ export const unsupported = new UnsupportedMediaTypeError({
   message: "Send the file as application/x-ndjson, application/json or text/csv in UTF-8"
 })
 
-const inBody = (path: string, code: string, message: string) => ({ in: "body" as const, path, code, message })
-
 export const tooLarge = new PayloadTooLargeError({ message: `A file has at most ${limits.fileBytes / 1024 ** 2} MiB` })
-
-/** A row that is too long; 0 is the header of a CSV file. */
-const rowTooLarge = (row: number) =>
-  InvalidRequestError.inBody(
-    "",
-    "tooLarge",
-    `${row === 0 ? "The header" : `Row ${row}`} has more than ${limits.rowLength / 1024 ** 2} MiB, the maximum of a row`
-  )
 
 const notUtf8 = InvalidRequestError.inBody("", "invalidEncoding", "The file is not valid UTF-8")
 const tooManyRows = InvalidRequestError.inBody("", "tooMany", `Expected at most ${limits.rows} rows`)
