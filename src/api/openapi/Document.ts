@@ -5,11 +5,11 @@ import { withAlternatives } from "./Alternatives.ts"
 import { directed, withDescribedDefaults, withIntegerFormats, withoutCopies } from "./Direction.ts"
 import { requestExamples } from "./Examples.ts"
 import { headerComponents } from "./Headers.ts"
-import { type Components, isSchema, type JsonSchema, propertiesOf } from "./JsonSchema.ts"
+import { type Components, flatten, isSchema, type JsonSchema, propertiesOf } from "./JsonSchema.ts"
 import { type Content, mapOperations, type Paths, type Placed } from "./Operation.ts"
 import { parametersOf, sharedParameters } from "./Parameters.ts"
 import { commonResponses, namedEnvelopes, responsesOf, sharedResponses, withErrorTags } from "./Responses.ts"
-import { flatten, sampleOf } from "./Samples.ts"
+import { sampleOf } from "./Samples.ts"
 import { withoutStreamed } from "./Streams.ts"
 
 /**

@@ -16,6 +16,10 @@ export const nameOf = (ref: unknown) => String(ref).slice(String(ref).lastIndexO
 export const isSchema = (value: unknown): value is JsonSchema =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
+/** Merges the `allOf` in which checks are derived into one schema. */
+export const flatten = ({ allOf, ...rest }: JsonSchema): JsonSchema =>
+  Array.isArray(allOf) ? Object.assign({}, rest, ...allOf) : rest
+
 /** The schemas of the members of an object. */
 export const propertiesOf = ({ properties }: JsonSchema): Readonly<Record<string, JsonSchema>> =>
   isSchema(properties) ? Record.filter(properties, isSchema) : {}

@@ -60,24 +60,31 @@ export interface Repeated<A> {
 }
 
 /**
- * Names the values that several operations have, so that the document has each of them once, by their JSON. A value has the
- * first of its names that no value before it has; a value without such a name stays where it is.
+ * The values that several operations have by name, so that the document has each of them once, and a function that references
+ * them. A value has the first of its names that no value before it has; a value without such a name stays where it is.
  */
 export const shared = <A>(
+  kind: "parameters" | "responses",
   values: ReadonlyArray<readonly [holder: string, value: A]>,
   namesOf: (repeated: Repeated<A>) => ReadonlyArray<string>
-): ReadonlyMap<string, string> => {
+) => {
   const byText = Map.groupBy(values, ([, value]) => JSON.stringify(value))
   const names = new Map<string, string>()
-  const taken = new Set<string>()
+  const components: Record<string, A> = {}
   for (const [text, found] of byText) {
     const [first] = found
     if (first === undefined || found.length < 2) continue
     const repeated = { value: first[1], holders: found.map(([holder]) => holder) }
-    const name = namesOf(repeated).find((candidate) => !taken.has(candidate))
+    const name = namesOf(repeated).find((candidate) => !Object.hasOwn(components, candidate))
     if (name === undefined) continue
-    taken.add(name)
+    components[name] = repeated.value
     names.set(text, name)
   }
-  return names
+  return {
+    components,
+    reference: (value: A): A | Reference => {
+      const name = names.get(JSON.stringify(value))
+      return name === undefined ? value : { $ref: `#/components/${kind}/${name}` }
+    }
+  }
 }

@@ -2,9 +2,8 @@ import { Schema, SchemaAST } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { descriptions } from "../ListQuery.ts"
 import { requestHeaders } from "./Headers.ts"
-import type { JsonSchema } from "./JsonSchema.ts"
+import { flatten, type JsonSchema } from "./JsonSchema.ts"
 import { type Parameter, pascal, type Placed, shared } from "./Operation.ts"
-import { flatten } from "./Samples.ts"
 
 /** The schema of a decoded parameter, unless it is text. */
 const decodedSchema = (ast: SchemaAST.AST): JsonSchema | undefined => {
@@ -40,17 +39,8 @@ export const sharedParameters = (operations: ReadonlyArray<Placed>) => {
   const values = operations.flatMap(({ operation }) =>
     operation.parameters.map((parameter) => [operation.operationId, parameter] as const)
   )
-  const names = shared(values, ({ holders, value: { name } }) => {
+  return shared("parameters", values, ({ holders, value: { name } }) => {
     const list = holders.find((holder) => holder.endsWith(".list")) ?? holders[0] ?? ""
     return [pascal(name), pascal(`${list.split(".")[0]}-${name}`)]
   })
-  const named = new Map(values.map(([, parameter]) => [names.get(JSON.stringify(parameter)) ?? "", parameter]))
-  named.delete("")
-  return {
-    components: Object.fromEntries(named),
-    reference: (parameter: Parameter) => {
-      const name = names.get(JSON.stringify(parameter))
-      return name === undefined ? parameter : { $ref: `#/components/parameters/${name}` }
-    }
-  }
 }

@@ -14,6 +14,9 @@ import { contentOf, isStream } from "./Streams.ts"
 /** The tag of an error, by the reference to its schema. */
 const tagOf = ({ $ref }: JsonSchema) => nameOf($ref).replace(/Encoded$/, "")
 
+/** The reference to the schema of an error. */
+const refOf = (error: (typeof commonErrors)[number]) => refTo(`${error.fields._tag.schema.literal}Encoded`)
+
 const json = (schema: JsonSchema): Content => ({ "application/json": { schema } })
 
 /** One of several errors. Their `_tag` is the discriminator, which languages without unions of types need. */
@@ -40,7 +43,7 @@ export const commonResponses = (): Readonly<Record<string, Response>> =>
     commonErrors.map((error) => {
       const tag = error.fields._tag.schema.literal
       const description = String(Schema.resolveAnnotations(error)?.["description"])
-      return [tag, { description, headers: headersOf(...namesForError(tag)), content: json(refTo(`${tag}Encoded`)) }]
+      return [tag, { description, headers: headersOf(...namesForError(tag)), content: json(refOf(error)) }]
     })
   )
 
@@ -48,7 +51,7 @@ export const commonResponses = (): Readonly<Record<string, Response>> =>
 const transportError = (): Response => ({
   description: "Any other status: an error that any operation can answer with, by its `_tag`.",
   headers: headersOf("X-Request-Id", "Retry-After", "Allow"),
-  content: json(oneOfErrors(commonErrors.map((error) => refTo(`${error.fields._tag.schema.literal}Encoded`))))
+  content: json(oneOfErrors(commonErrors.map(refOf)))
 })
 
 /** The response to a read whose condition holds. */
@@ -57,14 +60,10 @@ const notModified: Response = {
   headers: headersOf("X-Request-Id", "ETag")
 }
 
-const commonRefs: ReadonlySet<unknown> = new Set(
-  commonErrors.map((error) => refTo(`${error.fields._tag.schema.literal}Encoded`).$ref)
-)
+const commonRefs: ReadonlySet<unknown> = new Set(commonErrors.map((error) => refOf(error).$ref))
 
 const repeatRefs: ReadonlySet<unknown> = new Set(
-  [IdempotencyKeyReusedError, IdempotencyInProgressError].map(
-    (error) => refTo(`${error.fields._tag.schema.literal}Encoded`).$ref
-  )
+  [IdempotencyKeyReusedError, IdempotencyInProgressError].map((error) => refOf(error).$ref)
 )
 
 /**
@@ -188,14 +187,5 @@ export const sharedResponses = (operations: ReadonlyArray<Placed>) => {
       status.startsWith("2") ? [] : [[operationId, response] as const]
     )
   )
-  const names = shared(values, ({ value }) => [responseName(value)].filter((name) => name !== undefined))
-  const named = new Map(values.map(([, response]) => [names.get(JSON.stringify(response)) ?? "", response]))
-  named.delete("")
-  return {
-    components: Object.fromEntries(named),
-    reference: (response: Response) => {
-      const name = names.get(JSON.stringify(response))
-      return name === undefined ? response : { $ref: `#/components/responses/${name}` }
-    }
-  }
+  return shared("responses", values, ({ value }) => [responseName(value)].filter((name) => name !== undefined))
 }

@@ -1,11 +1,11 @@
-import { isSchema, type JsonSchema, propertiesOf } from "./JsonSchema.ts"
+import { isSchema, type JsonSchema, nameOf, propertiesOf } from "./JsonSchema.ts"
 
 /**
  * An example of a JSON schema: its own if it has one, else one made of its parts. Optional members without an example are
  * omitted.
  */
 export const sampleOf = (schema: JsonSchema, components: Readonly<Record<string, JsonSchema>>): unknown => {
-  const named = (ref: string) => components[ref.slice(ref.lastIndexOf("/") + 1)] ?? {}
+  const named = (ref: string) => components[nameOf(ref)] ?? {}
   const sample = (inner: unknown) => (isSchema(inner) ? sampleOf(inner, components) : undefined)
   const isReadOnly = ({ $ref, readOnly }: JsonSchema): boolean =>
     readOnly === true || (typeof $ref === "string" && isReadOnly(named($ref)))
@@ -32,10 +32,6 @@ export const sampleOf = (schema: JsonSchema, components: Readonly<Record<string,
       return schema["format"] === "uuid" ? "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30" : undefined
   }
 }
-
-/** Merges the `allOf` in which checks are derived into one schema. */
-export const flatten = ({ allOf, ...rest }: JsonSchema): JsonSchema =>
-  Array.isArray(allOf) ? Object.assign({}, rest, ...allOf) : rest
 
 const objectOf = (
   schema: JsonSchema,
