@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { ApiError } from "../write/ApiError.ts"
 import { formed, isUuid, text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { SortPosition } from "../schema/SortPosition.ts"
+import { listed } from "../write/Excerpts.ts"
 import { notFound, notFoundError } from "../write/NotFound.ts"
 import { translations } from "../schema/Translations.ts"
 import { defaulted, readOnly, references } from "../write/Markers.ts"
@@ -61,7 +62,7 @@ export class InvalidAssetCategoriesError extends ApiError<InvalidAssetCategories
 ) {
   static of = (invalid: ReadonlyArray<string>) =>
     new InvalidAssetCategoriesError({
-      message: `No asset category has the key or uuid ${invalid.slice(0, 10).join(", ")}${invalid.length > 10 ? `, … (${invalid.length} in all)` : ""}`,
+      message: `No asset category has the key or uuid ${listed(invalid)}`,
       invalid
     })
 }

@@ -1,5 +1,6 @@
 import { Context, Effect, Option, Schema } from "effect"
 import { ApiError } from "../write/ApiError.ts"
+import { shown } from "../write/Excerpts.ts"
 import { documented } from "./Checks.ts"
 import { isCountryCode } from "./Country.ts"
 
@@ -72,9 +73,6 @@ export class Locales extends Context.Service<
     readonly defaultLocale: string
   }
 >()("waypost/domain/schema/Locale/Locales") {}
-
-/** As much of what was sent as an error should repeat. */
-const shown = (locale: string) => Array.from(locale.slice(0, 200)).slice(0, 100).join("").toWellFormed()
 
 /** The preferred tag of one that is not valid. */
 const suggestionOf = (locale: string) =>

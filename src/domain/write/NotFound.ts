@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { Uuid } from "../schema/Fields.ts"
+import { listed } from "./Excerpts.ts"
 
 /** The definition of the error about a record that does not exist: its tag, fields and status. */
 export const notFoundError = <const Tag extends string>(tag: Tag) =>
@@ -10,8 +11,7 @@ const many = { message: Schema.String, uuid: Schema.optionalKey(Uuid), uuids: Sc
 /** As `notFoundError`, for records that others name, too: one error has all that do not exist. */
 export const manyNotFoundError = <const Tag extends string>(tag: Tag) => [tag, many, { httpApiStatus: 404 }] as const
 
-const message = (kind: string, uuids: ReadonlyArray<string>): string =>
-  `No ${kind} has the uuid ${uuids.slice(0, 10).join(", ")}${uuids.length > 10 ? `, … (${uuids.length} in all)` : ""}`
+const message = (kind: string, uuids: ReadonlyArray<string>): string => `No ${kind} has the uuid ${listed(uuids)}`
 
 export const notFound = (kind: string, uuid: string) => ({ message: message(kind, [uuid]), uuid })
 export const allNotFound = (kind: string, uuids: ReadonlyArray<string>) => ({ message: message(kind, uuids), uuids })

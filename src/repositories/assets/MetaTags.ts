@@ -3,6 +3,7 @@ import { SecureRandom } from "effect/crypto"
 import type { InvalidAssetCategoriesError } from "../../domain/assets/AssetCategory.ts"
 import type { Encoded } from "../../domain/schema/Encoded.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
+import { listed } from "../../domain/write/Excerpts.ts"
 import {
   MetaTagDefinition,
   type MetaTagDefinitionCreate,
@@ -201,5 +202,5 @@ const stillUsed = (keys: ReadonlyArray<string>) =>
   InvalidRequestError.inBody(
     "options",
     "inUse",
-    `Assets still have ${keys.slice(0, 10).join(", ")}${keys.length > 10 ? `, … (${keys.length} in all)` : ""}; send what they have with "active": false instead of leaving it out`
+    `Assets still have ${listed(keys)}; send what they have with "active": false instead of leaving it out`
   )

@@ -1,6 +1,7 @@
 import { Result, Schema } from "effect"
 import type { MetaTagIssue } from "./AssetMetaTag.ts"
 import { isTimestamp, storable, WebUrl } from "../../schema/Fields.ts"
+import { shown } from "../../write/Excerpts.ts"
 import type { MetaTagDefinition, MetaTagType, MetaTagValue } from "./MetaTag.ts"
 import { matches } from "./MetaTagPattern.ts"
 import { limits } from "./MetaTagValidation.ts"
@@ -74,13 +75,11 @@ const optionProblems = (
 ): ReadonlyArray<Problem> => {
   const active = new Map(options.map((option) => [option.key, option.active]))
   return keys.slice(0, 20).flatMap((key): ReadonlyArray<Problem> => {
-    if (!active.has(key)) return [{ code: "unknownOption", message: `There is no option ${shown(key)}` }]
+    if (!active.has(key)) return [{ code: "unknownOption", message: `There is no option "${shown(key)}"` }]
     if (active.get(key) === true || held.includes(key)) return []
-    return [{ code: "inactiveOption", message: `The option ${shown(key)} is no longer offered` }]
+    return [{ code: "inactiveOption", message: `The option "${shown(key)}" is no longer offered` }]
   })
 }
-
-const shown = (key: string) => `"${Array.from(key.slice(0, 200)).slice(0, 100).join("").toWellFormed()}"`
 
 const normalKey = (key: string) => key.normalize("NFC").trim()
 

@@ -2,6 +2,7 @@ import { Equal, Result } from "effect"
 import { type MetaTagInput, type MetaTagIssue, MetaTagValidationError } from "./AssetMetaTag.ts"
 import type { MetaTagId, MetaTagValue } from "./MetaTag.ts"
 import { type Definition, read } from "./MetaTagValue.ts"
+import { shown } from "../../write/Excerpts.ts"
 import { didYouMean, nearest } from "../../write/Suggestions.ts"
 
 export interface Validated {
@@ -47,11 +48,6 @@ const outcomeOf = (definition: Definition, sent: unknown, { applicable, mode, st
   if (!applies) return invalid("notApplicable", "Does not apply to the categories of the asset")
   return mayChange ? { value: value.success } : invalid("notEditable", "Cannot be changed after the asset was created")
 }
-
-const nameOf = ({ key, uuid }: MetaTagInput) =>
-  Array.from((key ?? uuid ?? "").slice(0, 200))
-    .slice(0, 100)
-    .join("")
 
 /** The definition that an input is for; its key and its uuid, where both are sent, have to mean the same one. */
 const finder = (definitions: ReadonlyArray<Definition>) => {
@@ -103,7 +99,7 @@ export const validate = (values: Validated): Result.Result<Changes, MetaTagValid
   for (const input of values.sent) {
     const found = find(input)
     if (Result.isFailure(found)) {
-      issues.push({ key: nameOf(input), code: "unknownKey", message: found.failure })
+      issues.push({ key: shown(input.key ?? input.uuid ?? ""), code: "unknownKey", message: found.failure })
       continue
     }
     const definition = found.success
