@@ -19,6 +19,7 @@ import * as Metrics from "./Metrics.ts"
 import { CurrentRequestId, requestIdOf } from "./CurrentRequest.ts"
 import { CurrentPlace, InFlight, placeIn } from "./InFlight.ts"
 import { isLate } from "./NodeServer.ts"
+import { requestIdHeader } from "./Rejections.ts"
 import { RouteTable } from "./RouteTable.ts"
 import { withTimeout } from "./Timeout.ts"
 import * as UnreadAnswers from "./limits/UnreadAnswers.ts"
@@ -78,7 +79,7 @@ export const layer = HttpRouter.middleware(
     const logsRequests = LogLevel.isLessThanOrEqualTo(LOG_LEVEL, "Debug")
 
     const headersOf = (response: HttpServerResponse.HttpServerResponse, requestId: string) => ({
-      "x-request-id": requestId,
+      [requestIdHeader]: requestId,
       "x-content-type-options": "nosniff",
       ...(response.headers["cache-control"] === undefined ? { "cache-control": "no-store" } : {}),
       ...(response.status === 401 ? { "www-authenticate": "ApiKey" } : {}),
@@ -109,7 +110,7 @@ export const layer = HttpRouter.middleware(
         const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
         const clock = fiber.getRef(Clock.Clock)
         const began = clock.monotonicTimeNanosUnsafe()
-        const requestId = requestIdOf(request.headers["x-request-id"])
+        const requestId = requestIdOf(request.headers[requestIdHeader])
         let route = "none"
         const finish = (response: HttpServerResponse.HttpServerResponse, ended = clock.monotonicTimeNanosUnsafe()) => {
           const seconds = Number(ended - began) / 1e9

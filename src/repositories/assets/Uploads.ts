@@ -2,6 +2,7 @@ import { Array as Arr, Context, Effect, Layer, Option, Schema } from "effect"
 import type { ApiKeyId } from "../../domain/keys/ApiKey.ts"
 import { openUploads, UploadId, UploadStatus } from "../../domain/assets/Upload.ts"
 import { FileId } from "../../domain/assets/File.ts"
+import { timestampJson } from "../../sql/Columns.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { removeInParts } from "../../sql/Parts.ts"
 import { Sql } from "../../sql/Sql.ts"
@@ -50,7 +51,7 @@ const json = sql`json_strip_nulls(json_build_object(
   'status', case when u.status = 'open' and u.expires_at <= now() then 'expired' else u.status end,
   'fileName', u.file_name, 'fileSize', u.file_size, 'contentType', u.content_type, 'sha256', u.sha256,
   'partSize', u.part_size, 'numberOfParts', u.number_of_parts, 'storageId', u.storage_id,
-  'expiresAt', to_char(u.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+  'expiresAt', ${timestampJson(sql`u.expires_at`)}
 ))::text as json`
 
 /** The uploads `u` of a key and of its predecessors: a successor may continue the uploads of the key it replaced. */

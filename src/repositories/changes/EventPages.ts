@@ -1,5 +1,6 @@
 import { DateTime } from "effect"
 import type { RelationKind } from "../../domain/write/Relations.ts"
+import { timestampJson } from "../../sql/Columns.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 
 /** Which events a page has; each condition narrows it. */
@@ -42,7 +43,7 @@ const recordSpan = 2000
 
 /** The columns of an event `e` as `StoredEvent` has them. */
 export const members = sql`e.position, e.id, e.type, e.action, e.record_uuid as uuid,
-  to_char(e.occurred_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "occurredAt", e.actor,
+  ${timestampJson(sql`e.occurred_at`)} as "occurredAt", e.actor,
   (select k.name from api_keys k where k.uuid = (e.actor->>'uuid')::uuid) as "actorName", e.label, e.before, e.after,
   e.links, e.bytes`
 

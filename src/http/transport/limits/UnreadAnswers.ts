@@ -4,6 +4,7 @@ import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { IncomingMessage } from "node:http"
 import type { Share } from "../../../domain/keys/Share.ts"
 import { RateLimitExceededError } from "../../../domain/write/RequestErrors.ts"
+import { validateOnly } from "../../../domain/write/SafeWrites.ts"
 import { toResponse } from "../Failures.ts"
 import { minUnreadBytes, Shares } from "./Shares.ts"
 
@@ -16,7 +17,7 @@ const isOfWrite = (
 ) =>
   !isRead(request) &&
   status < 300 &&
-  headers["preference-applied"] !== "validate-only" &&
+  headers["preference-applied"] !== validateOnly &&
   headers["idempotent-replayed"] === undefined
 
 /**
