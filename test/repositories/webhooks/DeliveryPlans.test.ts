@@ -137,3 +137,24 @@ layer(unprepared, { excludeTestServices: true })("deliveries that several proces
     }).pipe(Effect.provide(DeliveryQueue.layer))
   )
 })
+
+layer(unprepared, { excludeTestServices: true })("attempts that are recorded again", (it) => {
+  it.effect("a failed attempt that is recorded again because the answer was lost counts once", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const queue = yield* DeliveryQueue
+      yield* pooled`insert into webhooks (uuid, url, types) values (${webhook}, 'https://shop.example', '{group.created}')`
+      const [row] = yield* pooled<{ readonly id: number }>`
+        insert into webhook_queue (webhook_uuid, position, record_uuid, bytes, is_head, due_at)
+          values (${webhook}, 1, gen_random_uuid(), 1, true, now()) returning id::float8 as id`
+      const url = "https://shop.example"
+      const event = { eventId: unknownUuid, eventType: "group.created" }
+      const attempt = { id: row!.id, webhook, url, ...event, state: "failed", millis: 1, retry: 5, age: 1 } as const
+      for (const number of [1, 1, 2, 2]) yield* queue.finish([{ ...attempt, attempt: number }])
+      const recorded = yield* pooled`select attempt from webhook_deliveries order by id`
+      assert.deepStrictEqual(recorded, [{ attempt: 1 }, { attempt: 2 }])
+      const states = yield* pooled`select failures_in_a_row::int as failures from webhook_states`
+      assert.deepStrictEqual(states, [{ failures: 2 }])
+    }).pipe(Effect.provide(DeliveryQueue.layer))
+  )
+})
