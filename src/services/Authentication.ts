@@ -74,12 +74,13 @@ export const make = Effect.fnUntraced(function* (repository: Repository["Service
 
   /**
    * Until a key was right once, its lookups count in the share of its client, so that unknown keys do not delay others. A
-   * wrong secret of a known id is looked up as an unknown id is, or the time would reveal that the id exists.
+   * wrong secret of a known id is looked up as an unknown id is, or the time would reveal that the id exists. No client is
+   * alone: what waits for too long waits for its own lookups and not for the database.
    */
   const find = (id: string, secretHash: Uint8Array, client: string) =>
     timingSafeEqual(secretHash, known.get(id) ?? noHash)
       ? used(stored, id)
-      : Effect.provideService(used(fresh, id), CurrentShare, { id: client, weight: 1, isAlone: () => true })
+      : Effect.provideService(used(fresh, id), CurrentShare, { id: client, weight: 1, isAlone: () => false })
 
   const remember = (id: string, secretHash: Uint8Array) => {
     if (known.has(id)) return

@@ -1,9 +1,13 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { send } from "../../support/requests/Requests.ts"
+import { expectError, send } from "../../support/requests/Requests.ts"
 import * as TestServer from "../../support/TestServer.ts"
+import * as ApiKeySecret from "../../../src/domain/keys/ApiKeySecret.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
+
+/** A key that no database has. */
+const unknownKey = (number: number) => ApiKeySecret.format(new Uint8Array(16).fill(number), new Uint8Array(32)).key
 
 const statusOf = (key: string) => Effect.map(send("GET", "/v1/me", { key }), ({ status }) => status)
 
@@ -62,6 +66,36 @@ layer(TestServer.layer())("Verified keys", (it) => {
       const me = yield* send("GET", "/v1/me", { key })
       assert.strictEqual((yield* send("DELETE", `/v1/api-keys/${me.body.data.uuid}`)).status, 200)
       assert.strictEqual(yield* statusOf(key), 401)
+    })
+  )
+  it.effect("unknown keys that wait for too long behind others of their address get a 429 and no 503", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const isLocked = yield* Deferred.make<void>()
+      const isRejected = yield* Deferred.make<void>()
+      // Lookups keep their places for two seconds while the table is locked.
+      const lock = pooled`lock table api_keys in access exclusive mode`.pipe(
+        Effect.andThen(Deferred.succeed(isLocked, undefined)),
+        Effect.andThen(Deferred.await(isRejected)),
+        pooled.withTransaction
+      )
+      const locked = yield* Effect.forkChild(lock)
+      yield* Deferred.await(isLocked)
+      const answers = yield* Effect.forEach(
+        Array.from({ length: 24 }, (_, number) => unknownKey(number)),
+        (key) =>
+          Effect.tap(send("GET", "/v1/me", { key }), ({ status }) =>
+            status === 429 ? Deferred.succeed(isRejected, undefined) : Effect.void
+          ),
+        { concurrency: "unbounded" }
+      )
+      const rejected = answers.filter(({ status }) => status === 429)
+      assert.isNotEmpty(rejected)
+      for (const answer of rejected) {
+        assert.include(expectError(answer, 429, "RateLimitExceededError").message, "of this address")
+        assert.strictEqual(answer.headers.get("retry-after"), "1")
+      }
+      yield* Fiber.join(locked)
     })
   )
 })

@@ -242,7 +242,7 @@ layer(services, { excludeTestServices: true })("lookups of keys", (it) => {
       const lookup = (client: string, find: Effect.Effect<unknown>) =>
         find.pipe(
           Effect.andThen(Effect.sync(() => ended.push(client))),
-          Effect.provideService(CurrentShare, { id: client, weight: 1, isAlone: () => true }),
+          Effect.provideService(CurrentShare, { id: client, weight: 1, isAlone: () => false }),
           Effect.forkChild({ startImmediately: true })
         )
       // Lookups begin while the table is locked, so that all of them wait at once.
