@@ -264,6 +264,28 @@ layer(TestServer.layer(), { excludeTestServices: true })("Webhooks", (it) => {
   )
 
   it.effect(
+    "revoking the successor of a key pauses what the key created, and revoking the key nothing of its successor",
+    () =>
+      Effect.gen(function* () {
+        const body = { name: "Hooks", permissions: ["create:webhooks", "read:posts", "create:api-keys"] }
+        const { body: made } = yield* send("POST", "/v1/api-keys", { body })
+        const created = yield* createWebhook({ url, types: ["post.*"] }, made.data.key)
+        const { body: rotated } = yield* send("POST", `/v1/api-keys/${made.data.uuid}/rotate`, {
+          body: { overlapSeconds: 0 }
+        })
+        const later = yield* createWebhook({ url, types: ["post.*"] }, rotated.data.key)
+        const states = Effect.forEach([created, later], ({ uuid }) =>
+          Effect.map(readWebhook(uuid), ({ state }) => state)
+        )
+        yield* send("DELETE", `/v1/api-keys/${made.data.uuid}`)
+        assert.deepStrictEqual(yield* states, ["paused", "active"])
+        yield* send("PATCH", `${path}/${created.uuid}`, { body: { active: true } })
+        yield* send("DELETE", `/v1/api-keys/${rotated.data.uuid}`)
+        assert.deepStrictEqual(yield* states, ["paused", "paused"])
+      })
+  )
+
+  it.effect(
     "revoking the key that last changed where or whether a webhook delivers pauses it; its rotation does not",
     () =>
       Effect.gen(function* () {
@@ -297,6 +319,13 @@ layer(TestServer.layer(), { excludeTestServices: true })("Webhooks", (it) => {
         }
         assert.strictEqual(yield* stateAfter([moved], rotate), "active")
         assert.strictEqual(yield* stateAfter([moved], (uuid) => Effect.andThen(rotate(uuid), revoke(uuid))), "paused")
+        /** Revokes the key that a key is replaced by after two rotations. */
+        const revokeSuccessor = (uuid: string) =>
+          rotate(uuid).pipe(
+            Effect.flatMap(({ body }) => rotate(body.data.uuid)),
+            Effect.flatMap(({ body }) => revoke(body.data.uuid))
+          )
+        assert.strictEqual(yield* stateAfter([moved], revokeSuccessor), "paused")
         assert.strictEqual(yield* stateAfter([{ description: "Mine" }, { url, active: true }], revoke), "active")
         assert.strictEqual(yield* stateAfter([moved], revoke, [{ url }]), "active")
       })
