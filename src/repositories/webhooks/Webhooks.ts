@@ -55,8 +55,9 @@ export class Webhooks extends Context.Service<
       uuid: WebhookId,
       secret: Uint8Array,
       options: Required<SecretRotate>,
-      precondition: Precondition
-    ): Effect.Effect<WrittenWebhook, WebhookNotFoundError>
+      precondition: Precondition,
+      by: ApiKeyId
+    ): Effect.Effect<WrittenWebhook, WebhookNotFoundError | UnauthorizedError>
   }
 >()("waypost/repositories/webhooks/Webhooks") {
   static readonly layer = Layer.effect(
@@ -91,7 +92,7 @@ export class Webhooks extends Context.Service<
       const addSecret = (uuid: WebhookId, secret: Uint8Array) =>
         pooled`insert into webhook_secrets (webhook_uuid, secret) values (${uuid}, ${secret})`
 
-      /** A key that is revoked leaves no webhook that its revocation does not pause. */
+      /** A key that is revoked leaves no webhook that its revocation does not pause, and learns no secret. */
       const checkActive = Effect.fnUntraced(function* (key: ApiKeyId) {
         const [active] = yield* pooled`select from api_keys where uuid = ${key} and revoked_at is null for share`
         if (active === undefined) return yield* UnauthorizedError.of("revoked")
@@ -125,7 +126,8 @@ export class Webhooks extends Context.Service<
         const values = active === undefined ? patch : { ...patch, state: stateOf(active) }
         const { changed } = yield* records.patch(uuid, values, undefined)
         yield* pooled`
-          update webhook_states s set set_by = ${by} from webhooks w
+          update webhook_states s set set_by = ${by},
+              url_set_by = case when w.url = ${url}::text then s.url_set_by else ${by}::uuid end from webhooks w
             where w.uuid = ${uuid} and s.webhook_uuid = w.uuid
               and (w.url, w.types, w.state) is distinct from (${url}::text, ${types}::text[], ${same.state}::text)`
         return Written.updated("webhooks", uuid, changed)
@@ -140,8 +142,10 @@ export class Webhooks extends Context.Service<
         uuid: WebhookId,
         secret: Uint8Array,
         { overlapSeconds }: Required<SecretRotate>,
-        precondition: Precondition
+        precondition: Precondition,
+        by: ApiKeyId
       ) {
+        yield* checkActive(by)
         yield* records.lock(uuid, precondition)
         yield* pooled`
           update webhook_secrets set expires_at = least(expires_at, now() + make_interval(secs => ${overlapSeconds}::float8))

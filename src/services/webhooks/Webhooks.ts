@@ -61,7 +61,10 @@ export class Webhooks extends Context.Service<
       options: SecretRotate,
       precondition: Precondition,
       key: CallingKey
-    ): Effect.Effect<WrittenWith<"webhooks", WebhookId, SecretRotated>, WebhookNotFoundError | MissingPermissionsError>
+    ): Effect.Effect<
+      WrittenWith<"webhooks", WebhookId, SecretRotated>,
+      WebhookNotFoundError | MissingPermissionsError | UnauthorizedError
+    >
   }
 >()("waypost/services/webhooks/Webhooks") {
   static readonly layer = Layer.effect(
@@ -126,7 +129,7 @@ export class Webhooks extends Context.Service<
       ) {
         yield* authorized(uuid, key)
         const secret = newSecret()
-        const written = yield* repository.rotate(uuid, secret, { overlapSeconds }, precondition)
+        const written = yield* repository.rotate(uuid, secret, { overlapSeconds }, precondition, key.uuid)
         return { ...written, answer: { secret: shown(secret) } }
       })
 

@@ -328,13 +328,17 @@ layer(TestServer.layer(), { excludeTestServices: true })("Webhooks", (it) => {
         assert.strictEqual(yield* stateAfter([moved], revokeSuccessor), "paused")
         assert.strictEqual(yield* stateAfter([{ description: "Mine" }, { url, active: true }], revoke), "active")
         assert.strictEqual(yield* stateAfter([moved], revoke, [{ url }]), "active")
+        const others = [{ types: ["post.created"] }, { active: false }, { active: true }]
+        assert.strictEqual(yield* stateAfter([moved], revoke, others), "paused", "the URL is still that of the key")
+        assert.strictEqual(yield* stateAfter([moved], revokeSuccessor, others), "paused")
       })
   )
 
-  it.effect("a key that is revoked while its request waits changes no webhook", () =>
+  it.effect("a key that is revoked while its requests wait changes no webhook and no secret", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const { uuid } = yield* createWebhook({ url, types: ["post.*"] })
+      const before = yield* readWebhook(uuid)
       const permissions = ["update:webhooks", "read:posts"]
       const { body: made } = yield* send("POST", "/v1/api-keys", { body: { name: "Hooks", permissions } })
       const [updated, commit] = yield* Effect.all([Deferred.make<void>(), Deferred.make<void>()])
@@ -345,16 +349,23 @@ layer(TestServer.layer(), { excludeTestServices: true })("Webhooks", (it) => {
       )
       const revoked = yield* Effect.forkChild(revoking)
       yield* Deferred.await(updated)
-      const change = send("PATCH", `${path}/${uuid}`, { body: { url: `${url}/moved` }, key: made.data.key })
-      const changed = yield* Effect.forkChild(change)
+      const requests = [
+        ["PATCH", `${path}/${uuid}`, { url: `${url}/moved` }],
+        ["POST", `${path}/${uuid}/rotate-secret`, {}]
+      ] as const
+      const changes = yield* Effect.forEach(requests, ([method, to, body]) =>
+        Effect.forkChild(send(method, to, { body, key: made.data.key }))
+      )
       const waits = pooled<{ readonly count: number }>`select count(*)::int as count from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock' and query like '%from api_keys where uuid =%'`
-      yield* eventually("the request waits", waits, ([row]) => row!.count === 1)
+      yield* eventually("the requests wait", waits, ([row]) => row!.count === requests.length)
       yield* Deferred.succeed(commit, undefined)
       yield* Fiber.join(revoked)
-      assert.strictEqual(expectError(yield* Fiber.join(changed), 401, "UnauthorizedError").reason, "revoked")
+      for (const change of changes) {
+        assert.strictEqual(expectError(yield* Fiber.join(change), 401, "UnauthorizedError").reason, "revoked")
+      }
       const read = yield* readWebhook(uuid)
-      assert.deepStrictEqual([read.url, read.state], [url, "active"])
+      assert.deepStrictEqual([read.url, read.state, read.secretRotatedAt], [url, "active", before.secretRotatedAt])
     })
   )
 
