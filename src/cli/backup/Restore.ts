@@ -175,6 +175,11 @@ const restore = Effect.fnUntraced(function* (folder: string, onlyCheck: boolean,
     `${onlyCheck ? "Complete" : "Restored"}: ${Progress.count(rows)} rows of ${tables.length} tables and ` +
       `${Progress.count(manifest.files.count)} files, ${Progress.size(bytes)} in ${seconds.toFixed(1)} s`
   )
+  if (!onlyCheck) {
+    yield* Console.log(
+      `Keys that were revoked or rotated since ${manifest.createdAt} work again; waypost keys list has those that are active`
+    )
+  }
 })
 
 const nothingLeftOut: SnapshotImport.LeftOut = { changed: [], foreign: [] }

@@ -120,6 +120,11 @@ layer(TestServer.layer(), { excludeTestServices: true })("waypost restore", (it)
       const restored = yield* command(["restore", first], target, data)
       assert.strictEqual(restored.code, 0, restored.text)
       assert.match(restored.text, /^Installation: postgres:\/\/[^@]+$/m)
+      const { createdAt } = JSON.parse(readFileSync(join(first, "manifest.json"), "utf8"))
+      assert.include(
+        restored.text,
+        `\nKeys that were revoked or rotated since ${createdAt} work again; waypost keys list`
+      )
       const before = yield* ask(target, "select count(*)::int as rows from locations")
       const twice = yield* command(["restore", first], target, data)
       assert.strictEqual(twice.code, 1)
@@ -173,6 +178,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("waypost restore", (it)
             const manifest = JSON.parse(text)
             const { waypost } = manifest.migrations
             manifest.migrations.waypost = waypost.filter(([id]: readonly [number]) => id <= last)
+            // The column of migration 0076 is the last one of its table.
+            if (last < 76) manifest.tables.find(({ name }: { name: string }) => name === "webhook_states").columns.pop()
             return JSON.stringify(manifest)
           })
           const target = yield* prepared
