@@ -88,6 +88,14 @@ export class MissingPermissionsError extends ApiError<MissingPermissionsError>()
 ) {
   static of = (required: ReadonlyArray<string>, missing: ReadonlyArray<string>) =>
     new MissingPermissionsError({ message: `This API key lacks ${missing.join(", ")}`, required, missing })
+
+  /** For a request that needs one of several permissions. */
+  static ofSome = (some: ReadonlyArray<string>) =>
+    new MissingPermissionsError({
+      message: `This API key has none of ${some.join(", ")}; one of them is needed, which depends on the request`,
+      required: some,
+      missing: some
+    })
 }
 
 /** The key that makes a request, as far as it decides what the request may do. */

@@ -59,7 +59,7 @@ export const layer = Layer.effect(
         yield* requirePermissions(key.permissions, required)
         const some = Context.getOrUndefined(endpoint.annotations, AlternativePermissions)
         if (some !== undefined && !some.some((permission) => key.permissions.has(permission)))
-          return yield* MissingPermissionsError.of(some, some)
+          return yield* MissingPermissionsError.ofSome(some)
         const share = shares.of(key.share)
         place.share = share
         if (!place.enter()) return yield* rejectOverload

@@ -84,18 +84,22 @@ layer(TestServer.layer(), { excludeTestServices: true })("Authorization", (it) =
   )
 
   const guarded = endpoints.flatMap(({ alternatives, required, ...endpoint }) =>
-    [required, alternatives].filter(({ length }) => length > 0).map((needed) => ({ ...endpoint, required: needed }))
+    [
+      { ...endpoint, required, says: "lacks" },
+      { ...endpoint, required: alternatives, says: "has none of" }
+    ].filter((needed) => needed.required.length > 0)
   )
 
   it.effect.each(guarded)("$method $template is a 403 for a key with all permissions but $required", (endpoint) =>
     Effect.gen(function* () {
       const { key } = yield* TestServer.TestServer
-      const { required } = endpoint
+      const { required, says } = endpoint
       const without = yield* key(Permission.all.filter((permission) => !required.includes(permission)))
       const { body, status } = yield* at(endpoint, without)
       assert.strictEqual(status, 403)
       if (endpoint.method !== "HEAD") {
         assert.deepInclude(body, { _tag: "MissingPermissionsError", required, missing: required })
+        assert.include(body.message, `This API key ${says} ${required.join(", ")}`)
       }
     })
   )
