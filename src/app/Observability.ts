@@ -68,7 +68,7 @@ export const warning = (url: string) =>
       const client = yield* HttpClient.HttpClient
       let reason = ""
       const warn = yield* Effect.cachedWithTTL(
-        Effect.suspend(() => Effect.logWarning(`${url} does not take traces, metrics or logs: ${reason}`)),
+        Effect.suspend(() => Effect.logWarning(`${url} did not take traces, metrics or logs: ${reason}`)),
         "1 minute"
       )
       return client.pipe(

@@ -2,12 +2,12 @@ import { Cause, Exit, type Runtime } from "effect"
 import type { Writable } from "node:stream"
 import { setImmediate, setTimeout } from "node:timers/promises"
 
-/** How much of the log waits for its reader, in bytes. */
+/** How much of the log waits for its reader, in characters. */
 const maxUnread = 8 * 1024 * 1024
 
 const lostLine = (lines: number) =>
   `${JSON.stringify({
-    message: `${lines} lines of the log before this one are lost, because its reader was too slow`,
+    message: `The log lacks lines before this one, because its reader was too slow: ${lines}`,
     level: "WARN",
     timestamp: new Date().toISOString()
   })}\n`

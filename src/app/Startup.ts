@@ -117,7 +117,7 @@ export const startErrorMessage = (error: StartError): string => {
       return `Cannot listen: ${messageOf(error.cause)}. Choose another HOST or PORT; PORT=0 takes a free one.`
     case "SqlError":
       if (isUntrusted(error)) {
-        return `The certificate of the database is not accepted: ${messageOf(error.reason.cause)}. If a CA of your own has issued it, set NODE_EXTRA_CA_CERTS in the environment to the file of the CA.`
+        return `The certificate of the database is not accepted: ${messageOf(error.reason.cause)}. If its CA is not public, such as that of a provider, set NODE_EXTRA_CA_CERTS in the environment to the file of the CA.`
       }
       return isUnreachable(error)
         ? `Cannot reach the database: ${messageOf(error.reason.cause)}. Check that it runs and that DATABASE_URL, if it is set, is correct.`

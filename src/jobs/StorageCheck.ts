@@ -17,8 +17,10 @@ export const checkStorage = Effect.fnUntraced(function* (name: string) {
   )
 })
 
-/** Checks once, when the storage answers; until then `/readyz` reports it. */
+/** Checks once, when the storage and the database answer; until then `/readyz` reports it. */
 export const layer = <E, R>(name: Effect.Effect<string, E, R>) =>
   Layer.effectDiscard(
-    Effect.flatMap(name, (name) => Effect.forkScoped(Effect.retry(checkStorage(name), Schedule.spaced("10 seconds"))))
+    Effect.flatMap(name, (name) =>
+      Effect.forkScoped(Effect.retry(Effect.sandbox(checkStorage(name)), Schedule.spaced("10 seconds")))
+    )
   )

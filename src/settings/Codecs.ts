@@ -94,11 +94,17 @@ export const databaseUrl = where((value) => {
     url.searchParams.entries().every(([name, part]) => parameters[name]?.(part) ?? true)
   )
 }, `a postgres:// URL with ${databaseUrlRules}`)
-const expected = "an absolute http or https URL without query and fragment"
 /** The beginning of other URLs: a path is appended to it. */
-export const webUrl = url(/^https?:\/\/[^?#]*$/, expected).pipe(
-  normalized((value) => value.replace(/(?<!\/)\/+$/, "")),
-  Schema.annotate({ expected })
+const beginning = (form: RegExp, expected: string) =>
+  url(form, expected).pipe(
+    normalized((value) => value.replace(/(?<!\/)\/+$/, "")),
+    Schema.annotate({ expected })
+  )
+export const webUrl = beginning(/^https?:\/\/[^?#]*$/, "an absolute http or https URL without query and fragment")
+/** A URL that the log names. `fetch` rejects a user in it. */
+export const collectorUrl = beginning(
+  /^https?:\/\/[^?#@]*$/,
+  "an absolute http or https URL without user, query and fragment"
 )
 /** An origin as browsers send it, or `*`, which is every origin. */
 export const origin = where(

@@ -8,6 +8,7 @@ import {
   boolean,
   bytes,
   choice,
+  collectorUrl,
   databaseUrl,
   databaseUrlRules,
   extension,
@@ -125,7 +126,7 @@ const definitions = {
   METRICS_TOKEN: secret("METRICS_TOKEN", text(/^.{8,}$/s, "at least 8 characters"), "a-long-random-text"),
   LOG_LEVEL: setting("LOG_LEVEL", choice(["Trace", "Debug", "Info", "Warn", "Error", "Fatal", "None"]), "Info", "info"),
   LOG_FORMAT: setting("LOG_FORMAT", choice(["auto", "pretty", "json"]), "auto"),
-  OTEL_EXPORTER_OTLP_ENDPOINT: optional("OTEL_EXPORTER_OTLP_ENDPOINT", webUrl, "http://127.0.0.1:4318")
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional("OTEL_EXPORTER_OTLP_ENDPOINT", collectorUrl, "http://127.0.0.1:4318")
 }
 
 type Values = { readonly [K in keyof typeof definitions]: Effect.Success<(typeof definitions)[K]> }

@@ -85,7 +85,7 @@ export const attempt = <A>(run: () => Promise<A>): Effect.Effect<A, StorageUnava
 
 const notAllowed = "The service may not use the folder of the files; its user must own the folder"
 
-const notFolder = "A file is in the place of a folder of the files"
+const notFolder = "There is a file where the folder of the files should be"
 
 const meanings: Readonly<Record<string, string>> = {
   EACCES: notAllowed,

@@ -300,7 +300,7 @@ describe("the log", () => {
     const { message } = JSON.parse(lost!) as { readonly message: string }
     assert.strictEqual(
       message,
-      `${(20 - kept) * 1024} lines of the log before this one are lost, because its reader was too slow`
+      `The log lacks lines before this one, because its reader was too slow: ${(20 - kept) * 1024}`
     )
     assert.strictEqual(next, "the next line")
   })
@@ -337,10 +337,12 @@ describe("the client of the exporter", () => {
         yield* TestClock.adjust("2 seconds")
         yield* send
       }).pipe(
-        Effect.provide(Layer.provide(warning("http://collector"), Layer.succeed(HttpClient.HttpClient, collector))),
-        Effect.provide(Logger.layer([collect]))
+        Effect.provide([
+          Layer.provide(warning("http://collector"), Layer.succeed(HttpClient.HttpClient, collector)),
+          Logger.layer([collect])
+        ])
       )
-      const refused = "Warn http://collector does not take traces, metrics or logs"
+      const refused = "Warn http://collector did not take traces, metrics or logs"
       assert.deepStrictEqual(lines, [`${refused}: it answers 404`, `${refused}: connect ECONNREFUSED 127.0.0.1:4318`])
     })
   )

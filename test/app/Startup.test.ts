@@ -39,7 +39,7 @@ describe("the message of a start-up failure", () => {
     assert.strictEqual(
       messageOf(new SqlError.ConnectionError(cause)),
       "The certificate of the database is not accepted: self-signed certificate in certificate chain. " +
-        "If a CA of your own has issued it, set NODE_EXTRA_CA_CERTS in the environment to the file of the CA."
+        "If its CA is not public, such as that of a provider, set NODE_EXTRA_CA_CERTS in the environment to the file of the CA."
     )
   })
 

@@ -301,7 +301,7 @@ const described: Readonly<Record<string, Described>> = {
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     fallback: undefined,
     valid: [["http://127.0.0.1:4318", "http://127.0.0.1:4318"]],
-    invalid: ["localhost:4318", "grpc://a"]
+    invalid: ["localhost:4318", "grpc://a", "https://user:secret@otlp.example.com"]
   }
 }
 const secret = new Set(["DATABASE_URL", "DATABASE_REPLICA_URLS", "BOOTSTRAP_API_KEY", "METRICS_TOKEN"])

@@ -39,7 +39,7 @@ describe("FileStorage", () => {
       writeFileSync(root, "")
       for (const folder of [root, join(root, "below")]) {
         const error = yield* Effect.flip(Layer.build(fileStorage(folder)))
-        assert.strictEqual(error.message, `A file is in the place of a folder of the files: ${folder}`)
+        assert.strictEqual(error.message, `There is a file where the folder of the files should be: ${folder}`)
       }
     }).pipe(Effect.scoped)
   )

@@ -57,7 +57,7 @@ const CreatePage = ({ resource }: { readonly resource: Resource }) => {
           </code>
         </p>
         <p className="actions">
-          {/* Pages without TLS have no clipboard. */}
+          {/* Pages without TLS have no clipboard, unless they are on localhost. */}
           {"clipboard" in navigator ? (
             <button type="button" className="primary" onClick={() => void copy()}>
               {words.copy}

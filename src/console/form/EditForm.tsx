@@ -4,6 +4,7 @@ import { WaypostError } from "../../client/promise/WaypostError.ts"
 import { call, type Json } from "../data/Calls.ts"
 import type { Action } from "../definition/Definition.ts"
 import { useSession } from "../session/Session.tsx"
+import { discard } from "../shell/Leaving.ts"
 import { useNotify } from "../shell/Notices.tsx"
 import { useWords } from "../words/Words.tsx"
 import RecordForm from "./RecordForm.tsx"
@@ -61,6 +62,8 @@ const EditForm = ({ action, queryKey, read, saved, uuid }: Props) => {
     saved?.()
   }
   const reload = async () => {
+    // What was typed is given up, so nothing holds the form back.
+    discard()
     await queries.refetchQueries({ queryKey })
     begin()
   }

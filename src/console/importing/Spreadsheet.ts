@@ -31,7 +31,7 @@ const textOf = (bytes: Uint8Array): string => {
 /** Fails for a file of another kind, such as an `.xls`: it has NULs, and text has none. */
 const decode = (bytes: Uint8Array): string => {
   const text = textOf(bytes)
-  if (text.includes("\0")) throw new Error("The file is no text")
+  if (text.includes("\0")) throw new Error("The file is not text")
   return text
 }
 

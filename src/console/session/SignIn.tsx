@@ -16,6 +16,8 @@ export const SignIn = ({ reason, signIn }: Props) => {
   const [forLong, setForLong] = useState(false)
   const [problem, setProblem] = useState(reason)
   const [isBusy, setBusy] = useState(() => reason === undefined && KeptKey.read() !== null)
+  // The key that may be right, and with which the service could not be asked.
+  const [untried, setUntried] = useState<{ readonly key: string; readonly forLong: boolean }>()
 
   const attempt = (candidate: string, remember: boolean) => {
     setBusy(true)
@@ -23,13 +25,14 @@ export const SignIn = ({ reason, signIn }: Props) => {
       const { tag, text } = messageOf(error)
       const isRejected = tag === "UnauthorizedError"
       if (isRejected) KeptKey.drop(candidate)
+      setUntried(isRejected ? undefined : { key: candidate, forLong: remember })
       setProblem(isRejected ? words.keyRejected : text)
       setBusy(false)
     })
   }
 
-  const known = KeptKey.read()
   useEffect(() => {
+    const known = KeptKey.read()
     if (known !== null && reason === undefined) attempt(known, false)
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- only when the page is opened
   }, [])
@@ -73,8 +76,8 @@ export const SignIn = ({ reason, signIn }: Props) => {
           <button type="submit" className="primary" disabled={isBusy}>
             {words.signIn}
           </button>
-          {problem === undefined || known === null ? null : (
-            <button type="button" disabled={isBusy} onClick={() => attempt(known, false)}>
+          {untried === undefined ? null : (
+            <button type="button" disabled={isBusy} onClick={() => attempt(untried.key, untried.forLong)}>
               {words.retry}
             </button>
           )}

@@ -14,15 +14,23 @@ export const hasTyped = () => document.querySelector(`${marked}, [data-unsaved='
 
 const hasUnsaved = (part: ParentNode) => part.querySelector(marked) !== null
 
-/** Lets all forms be left without a question. */
-export const discard = () => {
-  for (const form of document.querySelectorAll(marked)) form.removeAttribute("data-unsaved")
+/** Lets all forms of a part of the page be left without a question. */
+export const discard = (part: ParentNode = document) => {
+  for (const form of part.querySelectorAll(marked)) form.removeAttribute("data-unsaved")
 }
 
 /** Asks before what is typed into the forms of a part of the page is lost; returns whether it may be. */
 export const useLeave = () => {
   const { leaveQuestion } = useWords()
-  return useCallback((part: ParentNode) => !hasUnsaved(part) || confirm(leaveQuestion), [leaveQuestion])
+  return useCallback(
+    (part: ParentNode) => {
+      if (!hasUnsaved(part)) return true
+      const mayLeave = confirm(leaveQuestion)
+      if (mayLeave) discard(part)
+      return mayLeave
+    },
+    [leaveQuestion]
+  )
 }
 
 const placeOf = () => location.pathname + location.search

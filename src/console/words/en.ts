@@ -118,7 +118,7 @@ export const en = {
   restoreHint: "Brings back the values as they were after this change; those of a deleted record as they were before.",
   restored: "Restored",
   restoredInPart: (warning: string) => `Restored in part. ${warning}`,
-  changedSince: "Another client changed this record. Nothing was restored: its change is in the history now.",
+  changedSince: "This record has changed since it was shown. Nothing was restored: read the history and try again.",
   isDeleted: "This record was deleted. Its history is below.",
   isRestorable: "Restoring brings it back.",
   before: "Before",

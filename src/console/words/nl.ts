@@ -125,7 +125,7 @@ export const nl: Words = {
   restored: "Hersteld",
   restoredInPart: (warning) => `Gedeeltelijk hersteld. ${warning}`,
   changedSince:
-    "Een andere client heeft dit record gewijzigd. Er is niets hersteld: de wijziging staat nu in de geschiedenis.",
+    "Dit record is gewijzigd sinds het werd getoond. Er is niets hersteld: lees de geschiedenis en probeer het opnieuw.",
   isDeleted: "Dit record is verwijderd. De geschiedenis staat hieronder.",
   isRestorable: "Herstellen brengt het terug.",
   before: "Voor",

@@ -16,7 +16,7 @@ const byZeros = (head: Uint8Array): Unicode | undefined => {
   return zeros.odd >= zeros.even ? "utf-16le" : "utf-16be"
 }
 
-/** How many bytes from the begin of a text its encoding is detected by. */
+/** How many bytes at the start of a text decide its encoding. */
 export const sampleSize = 4096
 
 /** The encoding of a text that begins with its mark, or that has the zeros of UTF-16. */
