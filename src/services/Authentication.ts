@@ -74,8 +74,8 @@ export const make = Effect.fnUntraced(function* (repository: Repository["Service
 
   /**
    * Until a key was right once, its lookups count in the share of its client, so that unknown keys do not delay others. A
-   * wrong secret of a known id is looked up as an unknown id is, or the time would reveal that the id exists. No client is
-   * alone: what waits for too long waits for its own lookups and not for the database.
+   * wrong secret of a known id is looked up as an unknown id is, or the time would reveal that the id exists. No client
+   * counts as alone: a lookup that waits for too long behind others of its client is over its share, and a 429.
    */
   const find = (id: string, secretHash: Uint8Array, client: string) =>
     timingSafeEqual(secretHash, known.get(id) ?? noHash)

@@ -56,18 +56,17 @@ export const make = Effect.gen(function* () {
   })
 
   /**
-   * The bytes differ from the declaration: they are removed. If the upload has ended, the claim was lost, and they may be those of
-   * the file that the request made which has claimed it since.
+   * Removes bytes that are rejected, and fails. If the upload has ended, the claim was lost, and the bytes may be those of the file
+   * that the request made which has claimed it since.
    */
   const discard = Effect.fnUntraced(function* (
     upload: StoredUpload,
     stored: MultipartUpload,
     error: InvalidRequestError
   ) {
-    if (yield* repository.discard(upload.uuid)) {
-      yield* storage.abort(stored)
-      yield* storage.remove(stored.key)
-    }
+    if (!(yield* repository.discard(upload.uuid))) return
+    yield* storage.abort(stored)
+    yield* storage.remove(stored.key)
     return yield* error
   })
 

@@ -177,7 +177,7 @@ const restore = Effect.fnUntraced(function* (folder: string, onlyCheck: boolean,
   )
   if (!onlyCheck) {
     yield* Console.log(
-      `Keys that were revoked or rotated since ${manifest.createdAt} work again; waypost keys list has those that are active`
+      `Keys that were revoked or rotated since ${manifest.createdAt} work again; waypost keys list shows which are active`
     )
   }
 })

@@ -92,7 +92,7 @@ export class MissingPermissionsError extends ApiError<MissingPermissionsError>()
   /** For a request that needs one of several permissions. */
   static ofSome = (some: ReadonlyArray<string>) =>
     new MissingPermissionsError({
-      message: `This API key has none of ${some.join(", ")}; one of them is needed, which depends on the request`,
+      message: `This API key has none of ${some.join(", ")}; one of them is needed; which one depends on the request`,
       required: some,
       missing: some
     })

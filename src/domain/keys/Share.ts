@@ -12,7 +12,7 @@ export interface Share {
   readonly isFirst?: boolean
 }
 
-/** The share of the work that all keys wait for. Its statements are few and brief. */
+/** The share of the work that all keys wait for, such as sealing. Its statements are few. */
 export const firstShare: Share = { id: "first", weight: 1, isAlone: () => true, isFirst: true }
 
 /** The share of the current work. */

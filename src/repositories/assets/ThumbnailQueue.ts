@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Schedule, Schema } from "effect"
 import { PersistedQueue } from "effect/persistence"
 import { SqlClient } from "effect/sql"
 import { FileId } from "../../domain/assets/File.ts"
+import { CurrentShare, firstShare } from "../../domain/keys/Share.ts"
 import { jobLease, jobs, jobTable, Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
 
@@ -62,15 +63,16 @@ export class ThumbnailQueue extends Context.Service<
         select name from queues where name is not null`
 
       const take = <E>(name: string, handle: (file: FileId) => Effect.Effect<void, E>) =>
-        Effect.suspend(() => {
+        Effect.flatMap(CurrentShare, (share) => {
           let isTaken = false
-          const taken = Effect.flatMap(queueOf(name), (queue) =>
-            queue.take(({ fileUuid }) =>
-              Effect.suspend(() => {
-                isTaken = true
-                return handle(fileUuid)
-              })
-            )
+          const begin = (file: FileId) =>
+            Effect.suspend(() => {
+              isTaken = true
+              return Effect.provideService(handle(file), CurrentShare, share)
+            })
+          // The end of a job that waits for a connection for too long would not be recorded, and the job begin again.
+          const taken = Effect.flatMap(queueOf(name), (queue) => queue.take(({ fileUuid }) => begin(fileUuid))).pipe(
+            Effect.provideService(CurrentShare, firstShare)
           )
           const isEmpty = Effect.suspend(() => (isTaken ? Effect.never : Effect.succeed(false)))
           return Effect.raceFirst(Effect.as(taken, true), Effect.delay(isEmpty, patience))

@@ -91,7 +91,7 @@ export class Uploads extends Context.Service<
     release(uuid: UploadId): Effect.Effect<void>
     /** Ends an open upload that no request is completing; returns whether it did. */
     end(uuid: UploadId, status: "aborted" | "expired"): Effect.Effect<boolean>
-    /** Ends an open upload whose bytes differ from the declaration; returns whether it did. */
+    /** Ends an open upload whose bytes are rejected; returns whether it did. */
     discard(uuid: UploadId): Effect.Effect<boolean>
     /** Some open uploads that have expired. */
     readonly overdue: Effect.Effect<ReadonlyArray<StoredUpload>>

@@ -126,8 +126,7 @@ export class Webhooks extends Context.Service<
         const values = active === undefined ? patch : { ...patch, state: stateOf(active) }
         const { changed } = yield* records.patch(uuid, values, undefined)
         yield* pooled`
-          update webhook_states s set set_by = ${by},
-              url_set_by = case when w.url = ${url}::text then s.url_set_by else ${by}::uuid end from webhooks w
+          update webhook_states s set set_by = ${by} from webhooks w
             where w.uuid = ${uuid} and s.webhook_uuid = w.uuid
               and (w.url, w.types, w.state) is distinct from (${url}::text, ${types}::text[], ${same.state}::text)`
         return Written.updated("webhooks", uuid, changed)

@@ -60,7 +60,8 @@ const recheckMillis = 250
 /**
  * A number of permits, divided between shares. A share may hold a part of them; the rest is left for shares that hold none.
  * Brief work of a share that is alone may hold the rest too. A free permit goes to the waiting share that holds the fewest for
- * its weight, and equals take turns; work that all wait for has the next one, whenever that is. Long work of a share that is not alone has `maxLong` permits, and ends after 1.5 s.
+ * its weight, and equals take turns. Work that all wait for goes first, but holds one permit while keys hold all others. Long work of
+ * a share that is not alone has `maxLong` permits, and ends after 1.5 s.
  *
  * `PartitionedSemaphore` takes turns as well, but lets one share hold all permits.
  */

@@ -7,6 +7,16 @@ export default Effect.gen(function* () {
   // The key that last changed where a webhook delivers. Until now it was not known apart from the one that last changed something else.
   yield* sql`alter table webhook_states add column url_set_by uuid`
   yield* sql`update webhook_states set url_set_by = set_by where set_by is not null`
+  // A trigger, so that changes by the version before are noted too, while both run.
+  yield* sql.unsafe(`
+    create function waypost_webhook_led() returns trigger language plpgsql as $$
+    begin
+      update webhook_states set url_set_by = (nullif(current_setting('waypost.change', true), '')::jsonb #>> '{actor,uuid}')::uuid
+        where webhook_uuid = new.uuid;
+      return null;
+    end $$`)
+  yield* sql`create trigger led after update of url on webhooks for each row when (old.url is distinct from new.url)
+    execute function waypost_webhook_led()`
 
   // As before, but revoking a key also pauses the webhooks whose URL it changed last, and revoking its successor all that revoking the key
   // pauses, which has ended and is not revoked itself. Most keys are no successors, and need no lookups of other keys.

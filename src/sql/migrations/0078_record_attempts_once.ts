@@ -3,9 +3,12 @@ import { SqlClient } from "effect/sql"
 
 const before = "where o.webhook = any (concerned)"
 
-/** Attempts are recorded again after the answer to the first time was lost. Then what waits for its next attempt has had this one. */
+/**
+ * Failed attempts are recorded again after the answer to the first time was lost. Then what waits for its next attempt has had this
+ * one. Other attempts end what waits.
+ */
 const after = `${before}
-            and not exists (select from webhook_queue q where q.id = o.id and q.attempts >= o.attempt)`
+            and (o.state <> 'failed' or not exists (select from webhook_queue q where q.id = o.id and q.attempts >= o.attempt))`
 
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -68,7 +68,8 @@ layer(TestServer.layer())("Verified keys", (it) => {
       assert.strictEqual(yield* statusOf(key), 401)
     })
   )
-  it.effect("unknown keys that wait for too long behind others of their address get a 429 and no 503", () =>
+
+  it.effect("unknown keys that wait for too long behind others of their address get a 429", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const isLocked = yield* Deferred.make<void>()

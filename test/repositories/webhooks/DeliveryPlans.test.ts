@@ -122,7 +122,8 @@ layer(unprepared, { excludeTestServices: true })("deliveries that several proces
           const fiber = yield* Effect.forkChild(take)
           yield* eventually(
             "the statement that takes has begun",
-            pooled`select from pg_locks where relation = 'webhook_states'::regclass and not granted`,
+            pooled`select from pg_locks where relation = 'webhook_states'::regclass and not granted
+              and database = (select oid from pg_database where datname = current_database())`,
             ({ length }) => length > 0
           )
           yield* pooled`select waypost_seal_all(), waypost_queue_deliveries(10)`
@@ -153,8 +154,12 @@ layer(unprepared, { excludeTestServices: true })("attempts that are recorded aga
       for (const number of [1, 1, 2, 2]) yield* queue.finish([{ ...attempt, attempt: number }])
       const recorded = yield* pooled`select attempt from webhook_deliveries order by id`
       assert.deepStrictEqual(recorded, [{ attempt: 1 }, { attempt: 2 }])
-      const states = yield* pooled`select failures_in_a_row::int as failures from webhook_states`
-      assert.deepStrictEqual(states, [{ failures: 2 }])
+      const failures = pooled`select failures_in_a_row::int as failures from webhook_states`
+      assert.deepStrictEqual(yield* failures, [{ failures: 2 }])
+      // A process that could not record its success before another one tried again.
+      yield* queue.finish([{ ...attempt, attempt: 2, state: "delivered" }])
+      assert.deepStrictEqual(yield* failures, [{ failures: 0 }])
+      assert.deepStrictEqual(yield* pooled`select from webhook_queue`, [])
     }).pipe(Effect.provide(DeliveryQueue.layer))
   )
 })
