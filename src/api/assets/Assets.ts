@@ -170,7 +170,7 @@ export class AssetsApi extends HttpApiGroup.make("assets")
     ),
     HttpApiEndpoint.patch("updateMetaTags", "/:uuid/meta-tags", {
       params: uuid,
-      payload: Schema.Struct({ metaTags: Schema.optionalKey(MetaTagInputs) }),
+      payload: Schema.Struct({ metaTags: MetaTagInputs }),
       success: Envelope.Written(AssetId),
       error: [AssetNotFoundError, MetaTagValidationError]
     }).pipe(

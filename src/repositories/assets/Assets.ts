@@ -56,7 +56,7 @@ export class Assets extends Context.Service<
     /** The precondition is the tag of the values or of the asset. */
     updateMetaTags(
       uuid: AssetId,
-      sent: ReadonlyArray<MetaTagInput> | undefined,
+      sent: ReadonlyArray<MetaTagInput>,
       precondition: Precondition
     ): Effect.Effect<WrittenAsset, AssetNotFoundError | MetaTagValidationError>
     readonly bulk: Batch
@@ -92,7 +92,7 @@ export class Assets extends Context.Service<
         return yield* metaTags.get(uuid, locale === undefined ? locales.defaultLocale : yield* locales.check(locale))
       })
 
-      const updateMetaTags: Assets["Service"]["updateMetaTags"] = (uuid, sent = [], precondition) =>
+      const updateMetaTags = (uuid: AssetId, sent: ReadonlyArray<MetaTagInput>, precondition: Precondition) =>
         transaction(
           pooled,
           Effect.andThen(

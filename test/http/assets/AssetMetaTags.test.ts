@@ -111,7 +111,6 @@ layer(TestServer.layer(), { excludeTestServices: true })("Meta tags of assets", 
       const edited = yield* readAsset(uuid)
       assert.isTrue(edited.editedAt > editedAt)
       for (const same of [
-        undefined,
         [],
         [{ key: "count", value: null }],
         [{ key: "line", value: "xyz" }],
@@ -215,6 +214,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Meta tags of assets", 
       )
       assert.strictEqual((yield* send("POST", "/v1/assets", { body: { fileUuid } })).status, 201)
       for (const body of [
+        {},
         { metaTags: null },
         { metaTags: {} },
         { metaTags: [{ value: 1 }] },
