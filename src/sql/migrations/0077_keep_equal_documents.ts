@@ -11,7 +11,7 @@ export default Effect.gen(function* () {
       select from jsonb_array_elements(before) was left join jsonb_array_elements(after) becomes on becomes->>'key' = was->>'key'
       where becomes->'translations' is distinct from was->'translations')`
   // As before, but only where the documents of assets change: those of a meta tag that is not searchable have nothing of it, and no
-  // document has more of an option than its labels. A meta tag of a hundred thousand assets took minutes of the database.
+  // document has more of an option than its labels.
   yield* sql`
     create or replace trigger texts_changed after update of searchable, options on meta_tag_definitions for each row
       when (old.searchable is distinct from new.searchable
