@@ -1,6 +1,5 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { MaxBulk } from "../../src/http/transport/limits/Shares.ts"
 import { TimeLimits } from "../../src/http/transport/Timeout.ts"
 import { report } from "../support/proofs/Figures.ts"
 import { DatabaseProxy } from "../support/wire/DatabaseProxy.ts"
@@ -53,9 +52,7 @@ const everywhere = ({ status, tag }: Documented, concurrency?: "unbounded") =>
 const isTimeout = ({ tag }: Documented) => tag === "RequestTimeoutError"
 
 const impatient = OverWire.layer().pipe(
-  Layer.provide(Layer.succeed(TimeLimits, { ...TimeLimits.defaultValue(), body: 1000 })),
-  // Requests that stall hold their places.
-  Layer.provide(Layer.succeed(MaxBulk, operations.length))
+  Layer.provide(Layer.succeed(TimeLimits, { ...TimeLimits.defaultValue(), body: 1000 }))
 )
 
 layer(impatient, { excludeTestServices: true })("documented responses to a body that stays incomplete", (it) => {

@@ -5,7 +5,6 @@ import { provocations } from "../support/contract/Common.ts"
 import { operations } from "../support/contract/Documented.ts"
 import * as OverWire from "../support/contract/OverWire.ts"
 import { call, pathOf, prepare, provoke } from "../support/contract/Provoking.ts"
-import { MaxBulk } from "../../src/http/transport/limits/Shares.ts"
 import { TimeLimits } from "../../src/http/transport/Timeout.ts"
 import { Sql } from "../../src/sql/Sql.ts"
 import { createLocation } from "../support/requests/ProductRequests.ts"
@@ -87,13 +86,11 @@ const finite = operations.filter(({ id }) => id !== "events.stream")
 /** Every `step`th operation, for responses from shared code. Errors specific to an operation are tested on all. */
 const every = (step: number) => finite.filter((_, index) => index % step === 0)
 
-const roomy = OverWire.layer().pipe(
-  Layer.provide(Layer.succeed(TimeLimits, { ...TimeLimits.defaultValue(), body: 4000 })),
-  // Requests that stall hold their places.
-  Layer.provide(Layer.succeed(MaxBulk, operations.length))
+const impatient = OverWire.layer().pipe(
+  Layer.provide(Layer.succeed(TimeLimits, { ...TimeLimits.defaultValue(), body: 4000 }))
 )
 
-layer(roomy, { excludeTestServices: true })("error responses", (it) => {
+layer(impatient, { excludeTestServices: true })("error responses", (it) => {
   /** Requests whose headers or bodies stay incomplete. */
   const stalled = Effect.gen(function* () {
     const { raw } = yield* Wire

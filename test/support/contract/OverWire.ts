@@ -1,8 +1,10 @@
 import { Effect, Layer } from "effect"
+import { MaxBulk } from "../../../src/http/transport/limits/Shares.ts"
 import { checkAnswer, textOf } from "../answers.ts"
 import { TestServer } from "../TestServer.ts"
 import * as DatabaseProxy from "../wire/DatabaseProxy.ts"
 import { type Answer, layerOn, Wire } from "../wire/Wire.ts"
+import { operations } from "./Documented.ts"
 
 /** Every response so far, as `operation status tag`. */
 export const seen = new Set<string>()
@@ -36,4 +38,8 @@ const make = Effect.gen(function* () {
 
 /** A `TestServer` that sends to the service over a socket. */
 export const layer = (values: Readonly<Record<string, string>> = {}) =>
-  Layer.effect(TestServer, make).pipe(Layer.provideMerge(layerOn(DatabaseProxy.sql, values)))
+  Layer.effect(TestServer, make).pipe(
+    Layer.provideMerge(layerOn(DatabaseProxy.sql, values)),
+    // Requests that stall, or are large, hold their places while those of other operations are sent.
+    Layer.provide(Layer.succeed(MaxBulk, operations.length))
+  )
