@@ -15,7 +15,7 @@ export interface Parameter {
 
 /** An operation on the records of a resource. */
 export interface Operation {
-  /** As in the path: `asset-categories`. */
+  /** The name in the path, such as `asset-categories`. */
   readonly resource: string
   /** The group of the definition, under which a client has it: `assetCategories`. */
   readonly group: string

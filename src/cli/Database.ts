@@ -20,7 +20,7 @@ const installation = Effect.gen(function* () {
 /** Prints to standard error which installation a command works on. */
 export const printInstallation = Effect.flatMap(installation, (name) => Console.error(`Installation: ${name}`))
 
-/** The same with the name of the storage, for commands that copy files. */
+/** Prints to standard error which installation and which storage a command works on, for commands that copy files. */
 export const printWithStorage = (storage: string) =>
   Effect.flatMap(installation, (name) => Console.error(`Installation: ${name}, files in ${storage}`))
 

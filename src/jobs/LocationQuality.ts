@@ -15,8 +15,8 @@ const patience = 20_000
 const share = 9
 
 /**
- * The same, with pauses: while many locations are written, the processors are needed for that. A run that lasts goes on
- * without them.
+ * Refreshes in batches with pauses: while many locations are written, the processors are needed for that. A run that lasts goes on
+ * without pauses.
  */
 const patient = Effect.gen(function* () {
   const quality = yield* QualityRefresh

@@ -82,7 +82,7 @@ export const adoptLanguage = Effect.gen(function* () {
   while (last !== undefined) last = yield* runStep(correctAfter(last))
 })
 
-/** The same, again until it succeeds. */
+/** Gives the posts their titles, again until it succeeds. */
 const languageAdopted = Effect.repeat(
   logged("Could not sort the posts by the default locale", Effect.as(adoptLanguage, true)),
   { until: (isAdopted) => isAdopted === true }

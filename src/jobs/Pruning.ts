@@ -10,7 +10,10 @@ import { repeatedly } from "./Repeated.ts"
 /** Events per statement at most, so that sealing does not wait long. */
 const batch = 1000
 
-/** Between two statements. A process that seals tries to about every 100 ms, so at least once in it unless another process prunes as well. */
+/**
+ * Between two statements. A process that seals tries to about every 100 ms, so at least once in it unless another process prunes as
+ * well.
+ */
 const pause = "200 millis"
 
 /**

@@ -23,6 +23,6 @@ const every = <A, E, R>(failed: string, pause: Duration.Input, run: Effect.Effec
 export const repeatedly = <A, E, R>(failed: string, pause: Duration.Input, run: Effect.Effect<A, E, R>) =>
   Effect.forkScoped(begunLater(pause, every(failed, pause, run)))
 
-/** The same, from the start of the service. */
+/** Runs a job again and again from the start of the service, with a pause that differs between processes. */
 export const repeatedlyFromStart = <A, E, R>(failed: string, pause: Duration.Input, run: Effect.Effect<A, E, R>) =>
   Effect.forkScoped(every(failed, pause, run))

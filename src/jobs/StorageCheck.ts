@@ -4,8 +4,8 @@ import { Files } from "../repositories/assets/Files.ts"
 import { Storage } from "../storage/Storage.ts"
 
 /**
- * Logs an error if none of the latest files is in the storage: an empty folder, or another bucket, works as well as the right one, and what is
- * uploaded there is lost when the right one is back.
+ * Logs an error if none of the latest files is in the storage: an empty folder, or another bucket, works as well as the right one,
+ * and what is uploaded there is lost when the right one is back.
  */
 export const checkStorage = Effect.fnUntraced(function* (name: string) {
   const storage = yield* Storage

@@ -26,9 +26,9 @@ const fileOf = (key: string): Option.Option<string> => {
 }
 
 /**
- * Removes expired uploads, a week later their rows, and files that have been unattached for a week. A row is always deleted before its bytes, so
- * an interruption never leaves a referenced file without its bytes. After a restore or a recovery all times begin again,
- * because the next recovery may be to a later time, when the bytes had a row and the file was in use.
+ * Removes expired uploads, a week later their rows, and files that have been unattached for a week. A row is always deleted before
+ * its bytes, so an interruption never leaves a referenced file without its bytes. After a restore or a recovery all times begin
+ * again, because the next recovery may be to a later time, when the bytes had a row and the file was in use.
  */
 export const sweep = Effect.gen(function* () {
   const files = yield* Files

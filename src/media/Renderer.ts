@@ -73,8 +73,9 @@ const maxDrawingTime = "5 seconds"
 const maxTime = "20 seconds"
 
 /**
- * Makes images of files: of pictures and drawings, of the first page of a PDF, and of a moment of a video when there is
- * an ffmpeg. Nothing of a file is decoded in this process. One file is worked on at a time, the others wait in turn; icons have a process of their own.
+ * Makes images of files: of pictures and drawings, of the first page of a PDF, and of a moment of a video when there is an ffmpeg.
+ * Nothing of a file is decoded in this process. One file is worked on at a time, the others wait in turn; icons have a process of
+ * their own.
  */
 export class Renderer extends Context.Service<
   Renderer,

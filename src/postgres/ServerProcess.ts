@@ -66,8 +66,8 @@ export interface ServerProcess extends Subprocess.Subprocess {
 }
 
 /**
- * Starts a server that ends with the scope, or with this process. A full pipe without a reader blocks PostgreSQL, so reading begins with the process and continues until
- * the last line of the shutdown.
+ * Starts a server that ends with the scope, or with this process. A full pipe without a reader blocks PostgreSQL, so reading begins
+ * with the process and continues until the last line of the shutdown.
  */
 export const spawn = Effect.fnUntraced(function* (
   { account, directory }: DataDirectory,

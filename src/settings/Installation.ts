@@ -15,7 +15,7 @@ export const codeOf = (path: string) => installed(join(isBuilt ? "dist/program" 
 export const programOf = (name: string) => `${codeOf(name)}${isBuilt ? ".js" : ".ts"}`
 
 /**
- * The same for a program that starts often: the built one, which starts in a third of the time, unless a source has changed since it
+ * The file of a program that starts often: the built one, which starts in a third of the time, unless a source has changed since it
  * was built. Each start asks anew.
  */
 export const quickProgramOf = (name: string) => (isBuilt ? programOf(name) : fileOf(name))

@@ -21,7 +21,7 @@ export const sql: Composer = Statement.make(
   undefined
 )
 
-/** The same fragment with adjacent text joined, so that a part of many statements compiles faster. */
+/** Joins the adjacent text of a fragment, so that a part of many statements compiles faster. */
 export const compact = ({ segments }: Fragment): Fragment => {
   const joined: Array<Statement.Segment> = []
   for (const segment of segments) {

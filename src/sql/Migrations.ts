@@ -77,7 +77,7 @@ const impatient =
     )
   ]
 
-/** The same, while nodes serve: it gives back what it has locked and tries again when it does not get a table. */
+/** Applies a migration while nodes serve: gives back what it has locked, and tries again, when it does not get a table. */
 const migratePatiently = (id: number) =>
   Effect.flatMap(Schedule.CurrentMetadata, ({ attempt }) => migrateOnce(id, impatient(attempt))).pipe(
     Effect.retry({

@@ -22,7 +22,7 @@ export class Sql extends Context.Service<
   Sql,
   Pools.Pools & {
     readonly lookups: SqlClient.SqlClient
-    /** As `lookups`; off a replica while no primary answers. */
+    /** The connection of `lookups`, or one to a replica while no primary answers. */
     readonly keys: SqlClient.SqlClient
     readonly spares: ReplicaReads.Spares
     /** Whether the server keeps prepared statements; a pooler in transaction mode does not. */

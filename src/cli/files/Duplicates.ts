@@ -53,7 +53,7 @@ export const hashTable = () => {
   }
 }
 
-/** As the unique indexes of the database compare. */
+/** A key as the unique indexes of the database compare it. */
 const folded = (text: string) => text.toLowerCase().replaceAll("ς", "σ")
 
 /** Refuses rows that have the key of an earlier row, with the numbers of both; the earlier row is imported. */

@@ -47,7 +47,7 @@ export interface Module {
 
 /** What the console does with the records of a resource. */
 export interface Resource {
-  /** As in the path of the API and of the console: `asset-categories`. */
+  /** The name in the paths of the API and of the console, such as `asset-categories`. */
   readonly name: string
   readonly group: string
   readonly description: string

@@ -54,7 +54,7 @@ export const patchOf = (before: Json, after: Json): Json => {
 }
 
 /**
- * The same for an asset, whose translations the service merges by locale: cleared texts are `null`, and so is the name of a removed
+ * The changes of an asset, whose translations the service merges by locale: cleared texts are `null`, and so is the name of a removed
  * translation. The name of one that stays is required.
  */
 export const assetPatchOf = (before: Json, after: Json): Json => {

@@ -17,7 +17,7 @@ export const messageOf = (error: unknown): Described => {
   return { tag: text("_tag") ?? "Error", text: text("message") ?? String(error), requestId: text("requestId") }
 }
 
-/** The same in the language of the console: the browser, which knows why there is no answer, says so in English. */
+/** What an error says in the language of the console: the browser, which knows why there is no answer, says so in English. */
 export const useMessage = () => {
   const { offline } = useWords()
   return (error: unknown): Described => {

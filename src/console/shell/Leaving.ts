@@ -35,7 +35,10 @@ export const useLeave = () => {
 
 const placeOf = () => location.pathname + location.search
 
-/** Asks before another screen replaces a form with text that is not saved: by a link, the buttons of the browser, or the end of the page. */
+/**
+ * Asks before another screen replaces a form with text that is not saved: by a link, the buttons of the browser, or the end of the
+ * page.
+ */
 export const useLeaving = (): AroundNavHandler => {
   const leave = useLeave()
   const place = useRef(placeOf())

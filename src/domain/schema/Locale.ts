@@ -65,7 +65,7 @@ export class Locales extends Context.Service<
   {
     /** The canonical form of a valid locale. */
     check(locale: string): Effect.Effect<string, InvalidLocaleError>
-    /** The same for a language alone, in two letters. */
+    /** The canonical form of a valid language, in two letters. */
     checkLanguage(code: string): Effect.Effect<string, InvalidLocaleError>
     /** The language of users that are created without one. */
     readonly defaultLanguage: string

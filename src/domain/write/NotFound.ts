@@ -8,7 +8,7 @@ export const notFoundError = <const Tag extends string>(tag: Tag) =>
 
 const many = { message: Schema.String, uuid: Schema.optionalKey(Uuid), uuids: Schema.optionalKey(Schema.Array(Uuid)) }
 
-/** As `notFoundError`, for records that others name, too: one error has all that do not exist. */
+/** The definition of the error about records that others name: one error has all that do not exist. */
 export const manyNotFoundError = <const Tag extends string>(tag: Tag) => [tag, many, { httpApiStatus: 404 }] as const
 
 const message = (kind: string, uuids: ReadonlyArray<string>): string => `No ${kind} has the uuid ${listed(uuids)}`

@@ -13,7 +13,7 @@ const mayBeNull = (ast: SchemaAST.AST) => SchemaAST.isUnion(ast) && ast.types.so
 const cleared = (ast: SchemaAST.AST): Json =>
   Object.fromEntries(propertiesOf(ast).flatMap(({ name, type }) => (mayBeNull(type) ? [[name, null]] : [])))
 
-/** The same record, with objects instead of null above a member; `ast` is the encoded side of its schema. */
+/** A record with objects instead of null above a member; `ast` is the encoded side of its schema. */
 export const opened = (record: Json, ast: SchemaAST.AST, [name, ...below]: ReadonlyArray<string>): Json => {
   const type = propertiesOf(ast).find((property) => property.name === name)?.type
   if (name === undefined || type === undefined || below.length === 0) return record

@@ -65,7 +65,7 @@ const followed = `import { createClient } from "@waypost/client"
 const client = createClient({ url, key })
 for await (const event of client.events.follow()) console.log(event)`
 
-/** The same request with the typed client: uuids of the path, body and query are arguments in this order. */
+/** The request of an operation with the typed client: uuids of the path, body and query are arguments in this order. */
 export const clientOf = (operation: Operation): string => {
   if (operation.id === "events.stream") return followed
   const [group = "", name = ""] = operation.id.split(".")

@@ -14,7 +14,10 @@ interface Place {
   bulk: BulkPlace | undefined
   /** Ends the part of the request in the share of its key. */
   leaveShare: () => void
-  /** Since when the request lasts, as a stream or to wait for events, in nanoseconds of the monotonic time; that is not the time of its answer. */
+  /**
+   * Since when the request lasts, as a stream or to wait for events, in nanoseconds of the monotonic time; that is not the time of
+   * its answer.
+   */
   lastsSince: bigint | undefined
 }
 

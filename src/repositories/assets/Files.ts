@@ -24,7 +24,7 @@ export type StoredFile = typeof StoredFile.Type
 
 type NewFile = Omit<StoredFile, "pathName" | "processing" | "uploadedBy">
 
-/** As JSON, because the driver returns a size as text. */
+/** The columns of a file as JSON, because the driver returns a size as text. */
 const Row = Schema.Struct({ json: Schema.fromJsonString(StoredFile) })
 
 const json = sql`json_strip_nulls(json_build_object('uuid', f.uuid, 'fileName', f.file_name, 'extension', f.extension, 'mimeType', f.mime_type,

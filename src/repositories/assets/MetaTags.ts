@@ -47,11 +47,11 @@ export class MetaTags extends Context.Service<
       readonly categories?: ReadonlyArray<string> | undefined
       readonly locale?: string | undefined
     }): Effect.Effect<Encoded<ReadonlyArray<MetaTagDefinition>>>
-    /** For an asset in these categories. */
+    /** The definitions for an asset in these categories. */
     current(categories: ReadonlyArray<string>): Effect.Effect<CurrentDefinitions.Definitions>
     /**
-     * As `current`, but no definition changes before the transaction of the caller ends. That transaction gives its connection back
-     * when it does not get the lock in time.
+     * The definitions for an asset in these categories, none of which changes before the transaction of the caller ends. That
+     * transaction gives its connection back when it does not get the lock in time.
      */
     definitions(categories: ReadonlyArray<string>): Effect.Effect<CurrentDefinitions.Definitions>
   }

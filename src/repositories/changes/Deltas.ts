@@ -95,7 +95,7 @@ const span = 5000
 /** Bytes of records in one page; its first record may have more. */
 const maxPageBytes = 8 * 1024 * 1024
 
-/** The same for a page that does not wait for its turn, whose first record has no more either. */
+/** Bytes of records in a page that does not wait for its turn; its first record has no more either. */
 const maxSmallBytes = 2 * 1024 * 1024
 
 const nil = "00000000-0000-0000-0000-000000000000"

@@ -66,7 +66,7 @@ export class EventLog extends Context.Service<
      * turn among the large pages of keys.
      */
     page(request: PageRequest): Effect.Effect<EventPage>
-    /** The same without a turn, for what a process reads once for all keys. */
+    /** Reads a page without a turn, for what a process reads once for all keys. */
     read(request: PageRequest): Effect.Effect<EventPage>
     /** Whether the log has an event of the record, or the record exists. */
     hasHistory(type: RecordType, uuid: string): Effect.Effect<boolean>

@@ -32,7 +32,7 @@ export interface PageRequest extends Selection {
 /** Bytes of values in one page; its first event may have more. */
 export const maxPageBytes = 8 * 1024 * 1024
 
-/** The same for a page that does not wait for its turn, whose first event has no more either. */
+/** Bytes of values in a page that does not wait for its turn; its first event has no more either. */
 export const maxSmallBytes = 2 * 1024 * 1024
 
 /** Positions that one page reads at most. */

@@ -29,7 +29,10 @@ export const make = (pooled: SqlClient.SqlClient) => {
   const permits = PartitionedSemaphore.makeUnsafe<string>({ permits: 1 })
   const turn: Turn = (search) => Effect.flatMap(CurrentShare, ({ id }) => permits.withPermit(id)(search))
 
-  /** The same, with what was written since. An answer has the time at which its transaction began, and a plan can get rows for minutes. */
+  /**
+   * Finds the answers and plans that name the user: what an earlier search found, and what was written since. An answer has the time at
+   * which its transaction began, and a plan can get rows for minutes.
+   */
   const find = Effect.fnUntraced(function* (uuid: string, { answers, plans, until }: Found) {
     // In a statement of its own, before the snapshot of the search.
     const [begun] = yield* pooled<{ readonly until: string }>`

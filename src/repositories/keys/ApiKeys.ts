@@ -35,7 +35,7 @@ export class ApiKeys extends Context.Service<
     get(uuid: ApiKeyId, selection?: Selection): Effect.Effect<Encoded<ApiKey>, ApiKeyNotFoundError>
     list(request: ListRequest): Effect.Effect<EncodedPage<ApiKey>>
     findById(id: string): Effect.Effect<Option.Option<KeyLookups.StoredKey>>
-    /** The same within the current share, for an id that may be made up. */
+    /** Finds a key within the current share, by an id that may be made up. */
     findNewById(id: string): Effect.Effect<Option.Option<KeyLookups.StoredKey>>
     /** What a key may do, which is nothing when there is no such key, and in whose share it counts. */
     calling(uuid: ApiKeyId): Effect.Effect<CallingKey>

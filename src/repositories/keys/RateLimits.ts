@@ -16,8 +16,9 @@ const take = (held: Fragment) =>
   sql`case when asked.overflow or ${held} >= asked.tokens then ${held} - asked.tokens else ${held} end`
 
 /**
- * Takes from the bucket, by the clock of the database, as the store in memory does by its own; the clock is read once the
- * row is locked. A time after that is from before the clock was set back. The remaining number is kept in addition to the tokens, because a rejected request takes none.
+ * Takes from the bucket, by the clock of the database, as the store in memory does by its own; the clock is read once the row is
+ * locked. A time after that is from before the clock was set back. The remaining number is kept in addition to the tokens, because
+ * a rejected request takes none.
  */
 const consume = ({ allowOverflow, key, limit, refillRate, tokens }: Ask) => sql`
   with asked as materialized (

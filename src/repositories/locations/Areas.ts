@@ -21,7 +21,7 @@ const radians = (degrees: number) => (degrees * Math.PI) / 180
 const isAround = ({ latitude, longitude }: Point, chord: Fragment) =>
   sql`${place} <@ waypost_box(${number(latitude)}, ${number(longitude)}, ${chord})`
 
-/** The same place, as the other side of the date line counts its degrees. */
+/** A place as the other side of the date line counts its degrees. */
 const fromOtherSide = ({ latitude, longitude }: Point): Point => ({
   latitude,
   longitude: longitude < 0 ? longitude + 360 : longitude - 360

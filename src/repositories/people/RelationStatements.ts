@@ -64,7 +64,10 @@ export const make = (pooled: SqlClient.SqlClient) => {
     return new Set(rows.map(({ uuid }) => uuid))
   })
 
-  /** Replaces the set of a record. One call, so that the locks are held for as long as the database needs them; `maxMembers` is null under the lock of the table. */
+  /**
+   * Replaces the set of a record. One call, so that the locks are held for as long as the database needs them; `maxMembers` is null
+   * under the lock of the table.
+   */
   const replaceOne = Effect.fnUntraced(function* (
     owner: RelationKind,
     uuid: string,

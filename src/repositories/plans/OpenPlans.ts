@@ -43,7 +43,7 @@ export const make = (pooled: SqlClient.SqlClient, isLive: Fragment) => {
     if (open!.plans >= limits.live || open!.bytes + bytes > limits.liveBytes) return yield* tooManyOpen
   })
 
-  /** The same for a plan of so many bytes, in addition to those that are ready. */
+  /** Fails if the plans of a key that are ready, and one of so many bytes, are more than it may have. */
   const checkBytes = (uuid: PlanId, owner: string, bytes: number) => checkOpen(uuid, owner, bytes, false)
 
   const begin = Effect.fnUntraced(function* (uuid: PlanId, { mode, owner, resource }: NewPlan) {

@@ -66,7 +66,7 @@ export class Posts extends Context.Service<
     ): Effect.Effect<WrittenPost, PostNotFoundError | Rejected>
     delete(uuid: PostId, view: PostView, precondition: Precondition): Effect.Effect<WrittenPost, PostNotFoundError>
     readonly bulk: Batch
-    /** The same for a request whose filters find what it sees of posts. */
+    /** The bulk writes of a request whose filters find what it sees of posts. */
     bulkSeen(view: PostView): Batch
   }
 >()("waypost/repositories/posts/Posts") {

@@ -37,7 +37,7 @@ export class Deliveries extends Context.Service<
       range: Range,
       check: Check
     ): Effect.Effect<number, WebhookNotFoundError | InvalidRequestError>
-    /** The same for events by their ids. */
+    /** Sends events again by their ids and returns how many of them the webhook receives. */
     replayEvents(
       webhook: WebhookId,
       ids: ReadonlyArray<string>,

@@ -48,8 +48,8 @@ const longSilenceSeconds = manyRecordsSeconds + 5
 let patient = 0
 
 /**
- * Runs statements of a write that alters many records. While they run, no connection of the pools without pipelining is closed for its silence
- * before; those with the reads of all keys are.
+ * Runs statements of a write that alters many records. While they run, no connection of the pools without pipelining is closed for
+ * its silence before; those with the reads of all keys are.
  */
 export const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.acquireUseRelease(

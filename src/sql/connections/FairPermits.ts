@@ -173,7 +173,7 @@ export const make = ({ maxLong, maxShare, maxWait, overShare = usesWholeShare, p
       )
     )
 
-  /** The same, if the share need not wait for a permit. */
+  /** Runs an effect with a permit, if the share need not wait for one. */
   const ifFree = <A, E, R>(effect: Effect.Effect<A, E, R>, work: Work = {}): Effect.Effect<Option.Option<A>, E, R> =>
     Effect.flatMap(CurrentShare, (share) =>
       Effect.suspend(() =>

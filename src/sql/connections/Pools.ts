@@ -20,11 +20,11 @@ export interface Pools {
   readonly pipelined: SqlClient.SqlClient
   /** Runs a cheap read by key; each share of keys has a part of what the connection takes at once. */
   readonly cheap: <A, E, R>(run: (client: SqlClient.SqlClient) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** The same for a cheap page, which takes as long as many of these reads. */
+  /** Runs a cheap page, which takes as long as many reads by key; each share of keys has a part of what its connection takes at once. */
   readonly cheapPage: <A, E, R>(run: (client: SqlClient.SqlClient) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** Each share of keys has a part of these connections. */
   readonly pooled: SqlClient.SqlClient
-  /** The same connections, for statements that create or change one record: a key that is alone may use all of them. */
+  /** The connections of `pooled`, for statements that create or change one record: a key that is alone may use all of them. */
   readonly writes: SqlClient.SqlClient
   /**
    * Runs a statement that may take long on one of the same connections, composed once its turn comes; it yields to other

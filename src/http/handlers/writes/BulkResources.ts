@@ -74,7 +74,7 @@ const prepared = ({
       ...demands(operation).filter((permission) => permission !== undefined)
     ],
     resource: Effect.map(writes, (writes): BulkResource => ({ ...shapes, writes })),
-    /** As plans write it. */
+    /** How plans write the records of the resource. */
     planned: Effect.zipWith(batchSeen, writes, (batch, writes): BulkResource =>
       planned === undefined
         ? { ...shapes, batch, writes }
