@@ -1,6 +1,7 @@
 import { Effect, Option, Schedule } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
 import { atAnyTime, type Turn } from "./connections/FairPermits.ts"
+import { type Fragment, sql } from "./Fragment.ts"
 import { canSucceedLater, isConflict, isTransient, sandbox } from "./SqlErrors.ts"
 
 const retryWhile = (isRetryable: (error: unknown) => boolean) => ({
@@ -55,3 +56,26 @@ export const write = <A, R>(
   effect: Effect.Effect<A, SqlError.SqlError, R>,
   { waitsForLocks } = { waitsForLocks: false }
 ): Effect.Effect<A, SqlError.SqlError, R> => again(sql, effect, waitsForLocks ? untilLocked : whileInConflict)
+
+/** Of which kind the names of advisory locks are. Functions of the database lock tables, whose names are of the kind `waypost`. */
+type LockKind = "waypost" | "waypost plans" | "waypost restoration" | "waypost uploads"
+
+const keyOf = (kind: LockKind, name: string): Fragment => sql`hashtext(${kind}::text), hashtext(${name}::text)`
+
+/** For a transaction that `waitsForLocks`. */
+const soon = sql`set_config('lock_timeout', '250ms', true)`
+
+/** Locks a name until the transaction ends. */
+export const lockSql = (kind: LockKind, name: string): Fragment =>
+  sql`select pg_advisory_xact_lock(${keyOf(kind, name)})`
+
+/** Locks a name until the transaction ends, or fails after a quarter of a second, as does every later statement of it that waits so long. */
+export const lockSoonSql = (name: string): Fragment =>
+  sql`select ${soon}, pg_advisory_xact_lock(${keyOf("waypost", name)})`
+
+/** The lock of `lockSoonSql`, shared with other transactions that share it. */
+export const shareSoonSql = (name: string): Fragment =>
+  sql`select ${soon}, pg_advisory_xact_lock_shared(${keyOf("waypost", name)})`
+
+/** Whether a name was locked until the transaction ends. */
+export const tryLockSql = (name: string): Fragment => sql`pg_try_advisory_xact_lock(${keyOf("waypost", name)})`

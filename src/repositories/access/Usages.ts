@@ -4,6 +4,7 @@ import { managedTypes } from "../../domain/changes/RecordType.ts"
 import { defaults, pagination } from "../../domain/query/Pagination.ts"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import { sql } from "../../sql/Fragment.ts"
+import { arrayOf } from "../../sql/lists/AnswerSizes.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
 import { labelSql, recordTables } from "../changes/RecordTables.ts"
@@ -69,6 +70,6 @@ const pageSql = (type: UsedType, uuid: string, { limit, offset, visible }: Asked
   select exists (select from ${sql.literal(recordTables[type])} where uuid = ${uuid}::uuid) as found,
     (select coalesce(json_object_agg(type, count order by type), '{}')::text from counted) as counts,
     (select coalesce(sum(count), 0)::int from counted where type = any (${[...visible]}::text[])) as total,
-    (select '[' || coalesce(string_agg(json_strip_nulls(json_build_object('type', type, 'uuid', uuid,
-      'label', case type ${sql.join(" ", false)(labels)} end, 'path', path))::text, ',' order by type, uuid, path), '') || ']'
+    (select ${arrayOf(sql`json_strip_nulls(json_build_object('type', type, 'uuid', uuid,
+      'label', case type ${sql.join(" ", false)(labels)} end, 'path', path))::text, ',' order by type, uuid, path`)}
       from page) as data`

@@ -2,7 +2,8 @@ import { MetaTagDefinition } from "../../domain/assets/metaTags/MetaTag.ts"
 import type { Definition } from "../../domain/assets/metaTags/MetaTagValue.ts"
 import { columnsOf, jsonOf, shownOf } from "../../sql/Columns.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
-import { maxBytes } from "../../sql/lists/ListSql.ts"
+import { arrayOf, withinAnswer } from "../../sql/lists/AnswerSizes.ts"
+import { lockSoonSql, shareSoonSql } from "../../sql/Transactions.ts"
 
 /** Members that are not columns of their name: `group` is a keyword of SQL, and categories are rows of their own. */
 export const computed = {
@@ -41,9 +42,9 @@ const above = (categories: ReadonlyArray<string> | null) => sql`with recursive a
 export const allSql = (categories: ReadonlyArray<string> | null, locale: string | undefined): Fragment => {
   const shown = shownOf(columns, locale === undefined ? {} : inLocale(locale))
   return sql`${above(categories)}
-    select case when octet_length(json) <= ${sql.literal(String(maxBytes))} then json end as json from (
-      select '[' || coalesce(string_agg(${jsonOf(shown)}, ',' order by t.position, t.key), '') || ']' as json
-      from meta_tag_definitions t where ${categories}::uuid[] is null or ${applies}) whole`
+    select ${withinAnswer(sql`
+      select ${arrayOf(sql`${jsonOf(shown)}, ',' order by t.position, t.key`)} as json
+      from meta_tag_definitions t where ${categories}::uuid[] is null or ${applies}`)} as json`
 }
 
 const validated: ReadonlyArray<keyof Definition> = [
@@ -103,18 +104,16 @@ export const bindSql = (definition: string, categories: ReadonlyArray<string>): 
 
 // Values are validated by definitions that do not change before the values are written: writers of values share the lock, and
 // writes of definitions wait for them.
-const lockKey = sql.literal("hashtext('waypost'), hashtext('meta_tag_definitions')")
+const locked = "meta_tag_definitions"
 
 /**
  * Locks the definitions until the transaction ends; waits for transactions that write values. One that writes those of many assets has
  * the lock for seconds.
  */
-export const lockDefinitionsSql = sql`
-  select set_config('lock_timeout', '250ms', true), pg_advisory_xact_lock(${lockKey})`
+export const lockDefinitionsSql = lockSoonSql(locked)
 
 /**
  * Locks the values until the transaction ends, shared with other transactions that write values. The deletion of a definition has the
  * lock for up to two minutes.
  */
-export const lockValuesSql = sql`
-  select set_config('lock_timeout', '250ms', true), pg_advisory_xact_lock_shared(${lockKey})`
+export const lockValuesSql = shareSoonSql(locked)

@@ -20,7 +20,7 @@ import * as CurrentDefinitions from "./CurrentDefinitions.ts"
 import { allSql, bindSql, computed, lockDefinitionsSql, lockValuesSql, usedOptionsSql } from "./MetaTagSql.ts"
 import { leave } from "../../sql/batch/Batch.ts"
 import type { Batch } from "../../sql/batch/BatchTypes.ts"
-import { maxBytes } from "../../sql/lists/ListSql.ts"
+import { maxAnswerBytes } from "../../sql/lists/AnswerSizes.ts"
 import * as PageCost from "../../sql/lists/PageCost.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
@@ -81,7 +81,7 @@ export class MetaTags extends Context.Service<
         // They cost what a page of the default limit costs that has as many bytes.
         const [row] = yield* cost.isLarge(defaults.limit) ? largePages(read) : read
         const { json } = row!
-        cost.note(json?.length ?? maxBytes, defaults.limit)
+        cost.note(json?.length ?? maxAnswerBytes, defaults.limit)
         return json ?? (yield* Effect.die(tooMuch))
       })
 
@@ -184,7 +184,7 @@ const tooMuch = InvalidRequestError.at(
   "query",
   "category",
   "tooMuch",
-  `These meta tags have more than ${maxBytes / 1024 ** 2} MiB; ask for those of one category`
+  `These meta tags have more than ${maxAnswerBytes / 1024 ** 2} MiB; ask for those of one category`
 )
 
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(MetaTagDefinition))

@@ -6,7 +6,7 @@ import { timestampJson } from "../../sql/Columns.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { removeInParts } from "../../sql/Parts.ts"
 import { Sql } from "../../sql/Sql.ts"
-import { transaction, write } from "../../sql/Transactions.ts"
+import { lockSql, transaction, write } from "../../sql/Transactions.ts"
 import { traced } from "../../sql/Traced.ts"
 import { isOrPrecedes } from "../keys/KeyLines.ts"
 import { type Quota, secondsUntilFreed } from "./UnattachedBytes.ts"
@@ -127,9 +127,7 @@ export class Uploads extends Context.Service<
           ) select ${json} from u`)
         const begun = Effect.gen(function* () {
           // One at a time for each share, or several could pass the count before any of them is inserted.
-          yield* Effect.orDie(
-            pooled`select pg_advisory_xact_lock(hashtext('waypost uploads'), hashtext(${quota.share}))`
-          )
+          yield* Effect.orDie(pooled`${lockSql("waypost uploads", quota.share)}`)
           const freedInSeconds = yield* secondsUntilFreed(pooled, quota, fileSize)
           if (Option.isSome(freedInSeconds))
             return yield* Effect.fail<NotBegun>({ _tag: "TooManyUnattached", freedInSeconds: freedInSeconds.value })

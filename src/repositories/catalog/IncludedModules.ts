@@ -4,7 +4,7 @@ import type { Product } from "../../domain/catalog/Product.ts"
 import { pick, type Selection } from "../../domain/query/Selection.ts"
 import { type Encoded, encodedArray, encodedOf, type EncodedPage } from "../../domain/schema/Encoded.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
-import * as ListSql from "../../sql/lists/ListSql.ts"
+import { maxAnswerBytes, maxSmallBytes } from "../../sql/lists/AnswerSizes.ts"
 import { type ListRequest, tooMuch } from "../../sql/lists/Listing.ts"
 import type { Sql } from "../../sql/Sql.ts"
 import type { ModuleReads } from "./ModuleReads.ts"
@@ -23,10 +23,10 @@ interface Limits {
 }
 
 /** An answer that exceeds these takes the turn of large pages. */
-const small: Limits = { together: Infinity, settings: mebibyte / 2, answer: 2 * mebibyte }
+const small: Limits = { together: Infinity, settings: mebibyte / 2, answer: maxSmallBytes }
 
 /** Fewer together, because the names of their files may have megabytes. */
-const large: Limits = { together: 25, settings: 4 * mebibyte, answer: ListSql.maxBytes }
+const large: Limits = { together: 25, settings: 4 * mebibyte, answer: maxAnswerBytes }
 
 /** What exceeds its limit. */
 interface Exceeded {

@@ -4,6 +4,7 @@ import type { RecordType } from "../../domain/changes/RecordType.ts"
 import { Locales } from "../../domain/schema/Locale.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
+import { maxLogBytes, maxSmallBytes } from "../../sql/lists/AnswerSizes.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
 import { affectedSql } from "./AffectedRecords.ts"
@@ -60,7 +61,7 @@ export class Deltas extends Context.Service<Deltas, { page(request: DeltaRequest
           search((client) => client<Row>`${pageSql({ ...parts, maxBytes, maxFirstBytes })}`.unprepared)
         // Only a page that has more bytes, if only in its first record, takes its turn among the large ones.
         const [small] = yield* read(maxSmallBytes, maxSmallBytes)
-        const [row] = small!.isFull ? yield* largePages(read(maxPageBytes)) : [small]
+        const [row] = small!.isFull ? yield* largePages(read(maxLogBytes)) : [small]
         const { cut, data, head, horizon, last, position, pruned, stop } = row!
         const isWhole = place?.isWhole ?? true
         const behind = isWhole ? position : stop
@@ -91,12 +92,6 @@ interface Row {
 
 /** Positions that one part of the log has at most. */
 const span = 5000
-
-/** Bytes of records in one page; its first record may have more. */
-const maxPageBytes = 8 * 1024 * 1024
-
-/** Bytes of records in a page that does not wait for its turn; its first record has no more either. */
-const maxSmallBytes = 2 * 1024 * 1024
 
 const nil = "00000000-0000-0000-0000-000000000000"
 

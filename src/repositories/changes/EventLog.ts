@@ -4,9 +4,10 @@ import type { Action } from "../../domain/changes/EventType.ts"
 import type { RecordType } from "../../domain/changes/RecordType.ts"
 import type { RelationKind } from "../../domain/write/Relations.ts"
 import { sql } from "../../sql/Fragment.ts"
+import { maxLogBytes, maxSmallBytes } from "../../sql/lists/AnswerSizes.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
-import { maxPageBytes, maxSmallBytes, type PageRequest, pageSql } from "./EventPages.ts"
+import { type PageRequest, pageSql } from "./EventPages.ts"
 import type { State } from "./EventValues.ts"
 import { recordTables } from "./RecordTables.ts"
 
@@ -106,7 +107,7 @@ export class EventLog extends Context.Service<
       }
       const read = (request: PageRequest) => Effect.orDie(Effect.map(rowOf(request), (row) => pageOf(request, row)))
       const page = Effect.fnUntraced(function* (request: PageRequest) {
-        const { maxBytes = maxPageBytes } = request
+        const { maxBytes = maxLogBytes } = request
         const small = yield* rowOf({
           ...request,
           maxBytes: Math.min(maxBytes, maxSmallBytes),

@@ -1,7 +1,10 @@
 import { DateTime } from "effect"
 import type { RelationKind } from "../../domain/write/Relations.ts"
 import { timestampJson } from "../../sql/Columns.ts"
+import { maxLogBytes } from "../../sql/lists/AnswerSizes.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
+
+export { maxLogBytes }
 
 /** Which events a page has; each condition narrows it. */
 export interface Selection {
@@ -23,17 +26,11 @@ export interface PageRequest extends Selection {
   readonly after?: number | undefined
   readonly limit: number
   readonly order: "asc" | "desc"
-  /** Bytes of values in the page, whose first event may have more; 8 MiB unless given. */
+  /** Bytes of values in the page, whose first event may have more; `maxLogBytes` unless given. */
   readonly maxBytes?: number | undefined
   /** Bytes of values that its first event may have; any number unless given. A page can then be cut before its first event. */
   readonly maxFirstBytes?: number | undefined
 }
-
-/** Bytes of values in one page; its first event may have more. */
-export const maxPageBytes = 8 * 1024 * 1024
-
-/** Bytes of values in a page that does not wait for its turn; its first event has no more either. */
-export const maxSmallBytes = 2 * 1024 * 1024
 
 /** Positions that one page reads at most. */
 const span = 10_000
@@ -116,7 +113,7 @@ const ofAll = (request: PageRequest, conditions: ReadonlyArray<Fragment>): Fragm
 
 /** The statement of a page: its events, the position up to which it read, and where the log ends in its direction. */
 export const pageSql = (request: PageRequest): Fragment => {
-  const { maxBytes = maxPageBytes, maxFirstBytes = null, order, record } = request
+  const { maxBytes = maxLogBytes, maxFirstBytes = null, order, record } = request
   const direction = sql.literal(order)
   const conditions = conditionsOf(request)
   return sql`

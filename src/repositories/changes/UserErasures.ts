@@ -4,7 +4,7 @@ import { CurrentShare } from "../../domain/keys/Share.ts"
 import type { Turn } from "../../sql/connections/FairPermits.ts"
 import { withLongTimeout } from "../../sql/connections/ManyRecords.ts"
 import { sql } from "../../sql/Fragment.ts"
-import { transaction } from "../../sql/Transactions.ts"
+import { lockSoonSql, transaction } from "../../sql/Transactions.ts"
 import { lockSql } from "./restoring/Restoration.ts"
 
 /** The kept answers and the plans that name a user. */
@@ -79,8 +79,7 @@ export const make = (pooled: SqlClient.SqlClient) => {
    */
   const search = Effect.fnUntraced(
     function* (uuid: string) {
-      yield* pooled`
-        select set_config('lock_timeout', '250ms', true), pg_advisory_xact_lock(hashtext('waypost'), hashtext('erasures'))`
+      yield* pooled`${lockSoonSql("erasures")}`
       yield* pooled`set local lock_timeout to default`
       let found = last?.uuid === uuid ? last.found : nothing
       for (let part = 0; part < 2; part++) {

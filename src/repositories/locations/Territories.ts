@@ -6,7 +6,7 @@ import { defaults, pagination } from "../../domain/query/Pagination.ts"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { tooMuch } from "../../sql/lists/Listing.ts"
-import { maxBytes } from "../../sql/lists/ListSql.ts"
+import { maxAnswerBytes } from "../../sql/lists/AnswerSizes.ts"
 import * as PageCost from "../../sql/lists/PageCost.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
@@ -82,7 +82,7 @@ export class Territories extends Context.Service<
           const [row] = yield* cost.isLarge(limit) ? largePages(read) : read
           const { data, total } = row!
           const rows = Math.min(limit, total - offset)
-          if (rows > 0) cost.note(data?.length ?? maxBytes, rows)
+          if (rows > 0) cost.note(data?.length ?? maxAnswerBytes, rows)
           if (data === null) return yield* Effect.die(tooMuch(limit))
           return { data, pagination: pagination(limit, page, total) }
         })

@@ -1,15 +1,12 @@
 import type { Point } from "../../domain/locations/Area.ts"
 import type { CodeRange } from "../../domain/locations/Territory.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
-import { maxBytes } from "../../sql/lists/ListSql.ts"
+import { arrayOf, withinAnswer } from "../../sql/lists/AnswerSizes.ts"
 import { rangeOf, read } from "../../sql/lists/ListOrder.ts"
 import { chordTo, metresTo, walkTo } from "./Areas.ts"
 
 /** The text of an object with the members that have a value. */
 const objectOf = (members: Fragment) => sql`json_strip_nulls(json_build_object(${members}))::text`
-
-/** The text of an array of what `string_agg` takes. */
-const arrayOf = (objects: Fragment) => sql`'[' || coalesce(string_agg(${objects}), '') || ']'`
 
 /** The code as the location `t` lists it. */
 const listedAs = (
@@ -127,10 +124,10 @@ export const conflictsSql = ({ countryCode, limit, offset }: Page): Fragment => 
     select * from conflicts order by code, country_code limit ${limit}::bigint offset ${offset}::bigint
   )
   select (select count(*)::int from conflicts) as total,
-    (select case when octet_length(json) <= ${sql.literal(String(maxBytes))} then json end from (
+    ${withinAnswer(sql`
       select ${arrayOf(sql`'{"postalCode":' || to_json(code) || case country_code when '' then '' else ',"countryCode":'
         || to_json(country_code) end || ',"locations":' || ${claimants} || '}', ',' order by code, country_code`)} as json
-      from page) whole) as data`
+      from page`)} as data`
 
 /** The locations that claim the code of a row `page`, those that list the code itself first. */
 const claimants = sql`(

@@ -3,7 +3,7 @@ import type { SqlClient, SqlError } from "effect/sql"
 import { CurrentShare } from "../../domain/keys/Share.ts"
 import type { Turn, Turns } from "../../sql/connections/FairPermits.ts"
 import * as Queues from "../../sql/connections/Queues.ts"
-import { transaction, write } from "../../sql/Transactions.ts"
+import { lockSoonSql, transaction, write } from "../../sql/Transactions.ts"
 
 /** How many small writes of a table run at once. */
 const permits = 4
@@ -52,8 +52,7 @@ export const make = Effect.fnUntraced(function* (pooled: SqlClient.SqlClient) {
     return known
   }
 
-  const lock = (table: string) => pooled`
-    select set_config('lock_timeout', '250ms', true), pg_advisory_xact_lock(hashtext('waypost'), hashtext(${table}))`
+  const lock = (table: string) => pooled`${lockSoonSql(table)}`
 
   /** The turn of all tables. */
   const turnOf = (tables: ReadonlyArray<string>, id: string): Turns => {

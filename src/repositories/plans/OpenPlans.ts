@@ -11,7 +11,7 @@ import {
 } from "../../domain/plans/Plan.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import type { Fragment } from "../../sql/Fragment.ts"
-import { transaction } from "../../sql/Transactions.ts"
+import { lockSql, transaction } from "../../sql/Transactions.ts"
 
 /** A plan that is made. */
 interface NewPlan {
@@ -58,7 +58,7 @@ export const make = (pooled: SqlClient.SqlClient, isLive: Fragment) => {
   /** Makes a plan ready. The plans of a key become so one after the other, each of which counts those before it. */
   const finish = Effect.fnUntraced(
     function* (uuid: PlanId, owner: string, { bytes, counts, guards, options }: Finished) {
-      yield* pooled`select pg_advisory_xact_lock(hashtext('waypost plans'), hashtext(${owner}))`
+      yield* pooled`${lockSql("waypost plans", owner)}`
       yield* checkBytes(uuid, owner, bytes)
       yield* pooled`
         update plans set is_ready = true, bytes = ${bytes}::bigint, counts = ${JSON.stringify(counts)}::jsonb,

@@ -12,6 +12,7 @@ import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { locksRelations } from "../bulk/Bulk.ts"
 import { type DecodedOperation, decodeEach } from "../bulk/Decoding.ts"
 import type { BulkResource } from "../bulk/Resource.ts"
+import { maxSmallBytes } from "../../sql/lists/AnswerSizes.ts"
 import * as Attempts from "./Attempts.ts"
 import type { Connections } from "./Connections.ts"
 import * as FileChunks from "./FileChunks.ts"
@@ -37,9 +38,6 @@ interface Keyed {
   readonly key: string
   readonly data: Result.Result<Json, ReadonlyArray<Issue>>
 }
-
-/** Rows and records that have more bytes are compared and stored one chunk at a time, because they are in memory several times. */
-const largeBytes = 2 * 1024 ** 2
 
 /** The deletions of a plan that leaves the records which no row names. */
 export const noDeletions = { rows: 0, refused: 0 }
@@ -129,7 +127,7 @@ export const make = (
   const stage = Effect.fnUntraced(function* (rows: ReadonlyArray<Statements.StagedRow>) {
     if (rows.length === 0) return
     staged += rows.reduce((bytes, { changes }) => bytes + lengthOf(changes), 0)
-    if (staged - checked > largeBytes) {
+    if (staged - checked > maxSmallBytes) {
       checked = staged
       yield* checkBytes(staged)
     }
@@ -143,7 +141,7 @@ export const make = (
     yield* stage(refused)
     for (let rest = prepared; rest.length > 0;) {
       const compared = yield* first(rest)
-      const isLarge = compared.bytes + length > largeBytes
+      const isLarge = compared.bytes + length > maxSmallBytes
       const part = Effect.flatMap(attempt(compared, begin, isLarge ? largePages : atAnyTime), stage)
       yield* isLarge ? oneLarge.withPermit(part) : part
       rest = rest.slice(compared.rows.length)

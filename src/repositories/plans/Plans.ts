@@ -24,7 +24,7 @@ import { SqlError } from "effect/sql"
 import { timestampJson } from "../../sql/Columns.ts"
 import { sql } from "../../sql/Fragment.ts"
 import { tooMuch } from "../../sql/lists/Listing.ts"
-import { maxBytes } from "../../sql/lists/ListSql.ts"
+import { arrayOf, withinAnswer } from "../../sql/lists/AnswerSizes.ts"
 import { removeInParts } from "../../sql/Parts.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { correct } from "../../sql/Statistics.ts"
@@ -179,10 +179,10 @@ export class Plans extends Context.Service<
           readonly json: Encoded<ReadonlyArray<PlanChange>> | null
         }>`
           select (select count(*)::int from plan_rows p where ${chosen}) as total,
-            (select case when octet_length(json) <= ${sql.literal(String(maxBytes))} then json end from (
-              select '[' || coalesce(string_agg(json, ',' order by place), '') || ']' as json from (
+            ${withinAnswer(sql`
+              select ${arrayOf(sql`json, ',' order by place`)} as json from (
                 select p.place, ${changeJson(visible)} as json from plan_rows p where ${chosen}
-                  order by p.place limit ${limit}::bigint offset ${(page - 1) * limit}::bigint) page) whole) as json`)
+                  order by p.place limit ${limit}::bigint offset ${(page - 1) * limit}::bigint) page`)} as json`)
         const { json, total } = row!
         return { data: json ?? (yield* Effect.die(tooMuch(limit))), pagination: pagination(limit, page, total) }
       })

@@ -5,6 +5,7 @@ import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { makeSteps } from "../../sql/Parts.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
+import { tryLockSql } from "../../sql/Transactions.ts"
 import { comparisons, factsOf, keysOf, type LocationFacts } from "./LocationFacts.ts"
 
 /** Locations that one transaction looks at, at most. */
@@ -55,7 +56,7 @@ export class QualityRefresh extends Context.Service<
 
       const once = Effect.fnUntraced(function* (evaluate: Evaluate, size: number) {
         const [turn] = yield* pooled<{ readonly isMine: boolean }>`
-          select pg_try_advisory_xact_lock(hashtext('waypost'), hashtext('location_quality')) as "isMine", ${lookupsOnly}`
+          select ${tryLockSql("location_quality")} as "isMine", ${lookupsOnly}`
         if (!turn!.isMine) return false
         const [followed] = yield* pooled<{ readonly more: boolean }>`${followSql}`
         const taken = yield* uuidsOf(takeSql(size))

@@ -8,7 +8,7 @@ import { type Encoded, encodedArray } from "../../domain/schema/Encoded.ts"
 import { relationKinds } from "../../domain/write/Relations.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { EventLog } from "../../repositories/changes/EventLog.ts"
-import { maxPageBytes, type PageRequest, type Selection } from "../../repositories/changes/EventPages.ts"
+import { maxLogBytes, type PageRequest, type Selection } from "../../repositories/changes/EventPages.ts"
 import { Cursors } from "./Cursors.ts"
 import * as EventText from "./EventText.ts"
 
@@ -102,7 +102,7 @@ export class Events extends Context.Service<
           const text = encode(event, visible, options)
           if (text === undefined) continue
           bytes += Buffer.byteLength(text)
-          if (bytes > maxPageBytes && texts.length > 0) {
+          if (bytes > maxLogBytes && texts.length > 0) {
             ;[position, more] = [page.events[index - 1]!.position, true]
             break
           }

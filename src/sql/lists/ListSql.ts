@@ -4,15 +4,11 @@ import { conditionSql } from "../Conditions.ts"
 import * as Edits from "../Edits.ts"
 import { isDefault } from "../../domain/query/Selection.ts"
 import { type Fragment, sql } from "../Fragment.ts"
+import { arrayOf, mostBytes, withinAnswer } from "./AnswerSizes.ts"
 import { flip, limitSql, offsetSql, ordered, rangeOf, read, type Sorted } from "./ListOrder.ts"
 import { type SortKind, types } from "./Keyset.ts"
 import { answerOf, type Answers } from "../Selected.ts"
 import { isNarrowed, type Page, type Scope, type Source, type View } from "../View.ts"
-
-/** A larger answer, which is in memory several times, is rejected. */
-export const maxBytes = 15 * 1024 * 1024
-
-const most = sql.literal(String(maxBytes))
 
 const whole = sql.literal("true")
 
@@ -66,11 +62,10 @@ export const make = (options: ListOptions) => {
           union all
           select built.place + 1, item.json, built.bytes + octet_length(item.json) + 1 from built, listed, lateral (
             select (select ${jsonIn(view)} from ${table} where t.uuid = listed.uuids[built.place + 1]) as json offset 0
-          ) item where built.place < cardinality(listed.uuids) and built.bytes <= ${most}
-        ) select case when max(bytes) <= ${most} then '[' || coalesce(string_agg(json, ','), '') || ']' end from built)`
-      : sql`(select case when octet_length(json) <= ${most} then json end from (
-          select '[' || coalesce(string_agg((select ${jsonIn(view)} from ${table} where t.uuid = page.uuid), ','), '') || ']' as json
-          from (${rows}) page) whole)`
+          ) item where built.place < cardinality(listed.uuids) and built.bytes <= ${mostBytes}
+        ) select case when max(bytes) <= ${mostBytes} then ${arrayOf(sql`json, ','`)} end from built)`
+      : withinAnswer(sql`
+          select ${arrayOf(sql`(select ${jsonIn(view)} from ${table} where t.uuid = page.uuid), ','`)} as json from (${rows}) page`)
 
   const keyOf = (view: View, sortBy: string): Fragment => {
     const own = view.order?.(sortBy)

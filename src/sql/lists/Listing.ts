@@ -6,6 +6,7 @@ import { countedPages, defaults, type Pagination } from "../../domain/query/Pagi
 import { isDefault, type Selection } from "../../domain/query/Selection.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import * as Keyset from "./Keyset.ts"
+import { maxAnswerBytes } from "./AnswerSizes.ts"
 import * as ListSql from "./ListSql.ts"
 import * as PageCost from "./PageCost.ts"
 import { isNarrowed, type Scope, type View } from "../View.ts"
@@ -37,7 +38,7 @@ const suitsAny = ({ not, operator, value }: Condition) =>
   ["contains", "startsWith", "endsWith"].includes(operator)
 
 /** The records of a page have more bytes than an answer. */
-export const tooMuch = (limit: number, mebibytes = 15) =>
+export const tooMuch = (limit: number, mebibytes = maxAnswerBytes / 1024 ** 2) =>
   InvalidRequestError.at(
     "query",
     "limit",
@@ -192,7 +193,7 @@ export const make = Effect.fnUntraced(function* <A>(options: ListSql.ListOptions
     const [row] = yield* isLarge ? largePages(rows) : rows
     const { data, found, last = null, setTag, total } = row!
     if (data === null) {
-      cost.note(ListSql.maxBytes, limit, { isAtLeast: true })
+      cost.note(maxAnswerBytes, limit, { isAtLeast: true })
       return yield* Effect.die(tooMuch(limit))
     }
     if (isWhole && total !== null) noteTotal(scope?.name ?? "", total)

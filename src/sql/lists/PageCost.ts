@@ -1,10 +1,8 @@
 import { defaults } from "../../domain/query/Pagination.ts"
+import { maxSmallBytes } from "./AnswerSizes.ts"
 
 /** A page of more bytes than this leaves the pipelined connections. */
 const cheapBytes = 256 * 1024
-
-/** A page of more bytes than this takes one of the permits for large pages, because it costs memory several times. */
-const largeBytes = 2 * 1024 * 1024
 
 /** How long a page is remembered at least; at most twice as long. */
 const memoryMillis = 5 * 60_000
@@ -63,7 +61,7 @@ export const make = (now: () => number = () => performance.now()) => {
     /** Whether a page may have megabytes. */
     isLarge: (limit: number) => {
       const { bytes, isUnknown } = costs(limit)
-      return isUnknown || bytes > largeBytes
+      return isUnknown || bytes > maxSmallBytes
     },
     note,
     /** Notes that a page took too long, so that it leaves the pipelined connections. */

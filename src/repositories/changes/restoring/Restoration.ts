@@ -4,6 +4,7 @@ import type { Permission } from "../../../domain/keys/Permission.ts"
 import { columnsOf, type Computed, isStored } from "../../../sql/Columns.ts"
 import { type Fragment, sql } from "../../../sql/Fragment.ts"
 import { touched } from "../../../sql/Reads.ts"
+import * as Transactions from "../../../sql/Transactions.ts"
 import type { State } from "../EventValues.ts"
 import type { Table } from "../PastTables.ts"
 
@@ -24,8 +25,7 @@ export interface Target {
  * Of two restorations of a deleted record, the later one finds it there: it has no row that both could lock. An erasure takes the
  * lock too, so that no restoration brings back what it removes.
  */
-export const lockSql = (uuid: string): Fragment =>
-  sql`select pg_advisory_xact_lock(hashtext('waypost restoration'), hashtext(${uuid}::text))`
+export const lockSql = (uuid: string): Fragment => Transactions.lockSql("waypost restoration", uuid)
 
 /** What other members of a value may be. */
 export const others = [Schema.Record(Schema.String, Schema.Unknown)] as const

@@ -1,0 +1,21 @@
+import { type Fragment, sql } from "../Fragment.ts"
+
+const mebibyte = 1024 * 1024
+
+/** Bytes of the JSON of an answer. A larger one, which is in memory several times, is rejected. */
+export const maxAnswerBytes = 15 * mebibyte
+
+/** Bytes of a page that takes no turn among the large pages of keys. A larger one is in memory several times. */
+export const maxSmallBytes = 2 * mebibyte
+
+/** Bytes of the records or events in a page of the log; its first one may have more. */
+export const maxLogBytes = 8 * mebibyte
+
+export const mostBytes = sql.literal(String(maxAnswerBytes))
+
+/** The text of a JSON array of what `string_agg` takes. */
+export const arrayOf = (objects: Fragment) => sql`'[' || coalesce(string_agg(${objects}), '') || ']'`
+
+/** The column `json` of the only row of a query; null when it is longer than an answer. */
+export const withinAnswer = (query: Fragment) =>
+  sql`(select case when octet_length(json) <= ${mostBytes} then json end from (${query}) whole)`
