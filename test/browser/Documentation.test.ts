@@ -34,9 +34,9 @@ const read = async (path: string, width = 900, height = 760) => {
 
 const searchFor = async (page: Page, words: string) => {
   await page.keyboard.press("/")
-  await page.fill("#search input", words)
-  await page.waitForSelector("#search li a")
-  return page.locator("#search li").evaluateAll((items) =>
+  await page.fill("#search-dialog input", words)
+  await page.waitForSelector("#search-dialog li a")
+  return page.locator("#search-dialog li").evaluateAll((items) =>
     items.map((item) => {
       const link = item.firstElementChild
       return { href: link?.getAttribute("href") ?? "", title: link?.firstElementChild?.textContent ?? "" }
@@ -97,13 +97,37 @@ describe("the documentation in a browser", () => {
     await page.waitForURL(/\/docs\/reference\/locations#/)
   })
 
+  it("the search opens on the page of an operation with its name", async () => {
+    const { page, problems } = await read("/docs/reference/assets")
+    const [first] = await searchFor(page, "locations")
+    assert.include(first?.title, "List locations")
+    assert.deepStrictEqual(problems, [])
+  })
+
+  it("a request is sent from the reference where the browser blocks site data", async () => {
+    const blocked = `for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(globalThis, name, {
+      get: () => { throw new DOMException("Access is denied", "SecurityError") }
+    })`
+    const { context, page, problems } = await open(browser, `${service.url}/docs/reference/locations`, {}, blocked)
+    await page.click("#list .try > summary")
+    await page.fill("#list [data-key]", service.key)
+    await page.click("#list .try form > button")
+    await page.waitForSelector("#list output .s2")
+    // The script that runs before the page is painted found no storage.
+    assert.deepStrictEqual(
+      problems.filter((problem) => !problem.includes("Access is denied")),
+      []
+    )
+    await context.close()
+  })
+
   it("the search for filter, filtering, backup, upload and permissions finds a guide first", async () => {
     const { page } = await read("/docs/reference/users")
     for (const words of ["filter", "filtering", "backup", "upload", "permissions"]) {
       const [first] = await searchFor(page, words)
       assert.match(first?.href ?? "", /^\/docs\/(?!reference)/, words)
-      await page.fill("#search input", "")
-      await page.waitForSelector("#search li a", { state: "detached" })
+      await page.fill("#search-dialog input", "")
+      await page.waitForSelector("#search-dialog li a", { state: "detached" })
     }
   })
 

@@ -193,6 +193,15 @@ layer(listening(), live)("routes that are not operations", (it) => {
           if (pathname.startsWith("/docs")) waiting.push(pathname)
         }
       }
+      for (const [path, text] of pages) {
+        const ids = Array.from(text.matchAll(/<[a-z]\w*\b[^>]*\sid="([^"]*)"/g), ([, id]) => id)
+        assert.include(ids, "content", path)
+        assert.deepStrictEqual(
+          ids.filter((id, index) => ids.indexOf(id) !== index),
+          [],
+          `ids that ${path} has twice`
+        )
+      }
       const missing = [...links].filter((link) => {
         const [path = "", anchor = ""] = link.split("#")
         return !pages.get(path)?.includes(` id="${decodeURIComponent(anchor)}"`)

@@ -13,8 +13,8 @@ export interface Fields {
 const maxDepth = 6
 const maxValues = 16
 
-/** `Fields: `a`, `b`.` at the end of a description: a list that is folded. */
-const longList = /Fields: ((?:`[^`\s]+`(?:, )?){8,})\.$/
+/** `Fields: `a`, `b`.` in a description: a list that is folded. */
+const longList = /Fields: ((?:`[^`\s]+`(?:, )?){8,})\.(?: |$)/
 
 /** Renders the fields of one page. A component is shown once; other places link to it. */
 export const make = (resolve: Resolve, prose: (markdown: string) => Markup): Fields => {
@@ -51,9 +51,10 @@ export const make = (resolve: Resolve, prose: (markdown: string) => Markup): Fie
     const all = Object.entries(nodeOf(node["properties"]))
     const properties = isBody ? all.filter(([, schema]) => shapeOf(resolve, schema).node["readOnly"] !== true) : all
     if (depth > maxDepth || (properties.length === 0 && variants.length === 0)) return undefined
-    if (name !== undefined && properties.length > 3) {
-      if (shown.has(name)) return html`<p class="as"><a href="#schema-${name}">Members of ${name}</a></p>`
-      shown.add(name)
+    const anchor = name === undefined || properties.length <= 3 ? undefined : `schema-${name}`
+    if (anchor !== undefined) {
+      if (shown.has(anchor)) return html`<p class="as"><a href="#${anchor}">Members of ${name}</a></p>`
+      shown.add(anchor)
     }
     const required = listOf(node["required"])
     const list = properties.map(([member, schema]) =>
@@ -69,7 +70,7 @@ export const make = (resolve: Resolve, prose: (markdown: string) => Markup): Fie
         </li>`
       )
     })
-    return html`<ul class="fields" ${name === undefined ? undefined : html` id="schema-${name}"`}>
+    return html`<ul class="fields" ${anchor === undefined ? undefined : html` id="${anchor}"`}>
       ${list}${alternatives}
     </ul>`
   }

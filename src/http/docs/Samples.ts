@@ -5,15 +5,21 @@ import { listOf } from "./Json.ts"
 const uuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
 
 const exampleOf = ({ name, schema }: Parameter): string | number => {
-  const [example = schema["example"] ?? schema["default"]] = listOf(schema["examples"])
+  const [example = schema["example"] ?? schema["default"] ?? listOf(schema["enum"])[0]] = listOf(schema["examples"])
   if (typeof example === "string" || typeof example === "number") return example
   return schema["format"] === "uuid" ? uuid : name
 }
 
+/** Parameters of operations that take one of several, and reject a request without any. */
+const chosen: Readonly<Record<string, ReadonlyArray<string>>> = { "access.explain": ["user", "product"] }
+
 /** What a sample sends: the required parameters, and a page size for lists. */
-const valuesOf = ({ parameters }: Operation, place: string): ReadonlyArray<readonly [string, string | number]> =>
+const valuesOf = ({ id, parameters }: Operation, place: string): ReadonlyArray<readonly [string, string | number]> =>
   parameters
-    .filter((parameter) => parameter.place === place && (parameter.isRequired || parameter.name === "limit"))
+    .filter(
+      ({ isRequired, name, place: own }) =>
+        own === place && (isRequired || name === "limit" || chosen[id]?.includes(name))
+    )
     .map((parameter) => [parameter.name, parameter.name === "limit" ? 10 : exampleOf(parameter)] as const)
 
 /** The request with curl, as the guides write it. */

@@ -111,7 +111,7 @@ export const page = (site: Site, { content, description, kind, path, title }: Pa
             <a href="/v1/openapi.json">OpenAPI document</a> · MIT licence
           </footer>
         </main>
-        <dialog id="search" aria-label="Search">
+        <dialog id="search-dialog" aria-label="Search">
           <input type="search" aria-label="Search the documentation" autocomplete="off" spellcheck="false" />
           <ol></ol>
           <p>Guides and reference. <kbd>↑</kbd> <kbd>↓</kbd> to choose, <kbd>Enter</kbd> to open.</p>

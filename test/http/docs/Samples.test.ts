@@ -1,4 +1,5 @@
-import { afterAll, assert, describe, it } from "@effect/vitest"
+import { afterAll, assert, describe, it, layer } from "@effect/vitest"
+import { Effect } from "effect"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -7,6 +8,7 @@ import { openApi } from "../../../src/api/Api.ts"
 import { createClient } from "../../../src/client/promise/PromiseClient.ts"
 import { referenceOf } from "../../../src/http/docs/Reference.ts"
 import { clientOf, curlOf } from "../../../src/http/docs/Samples.ts"
+import * as TestServer from "../../support/TestServer.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "waypost-samples-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -72,4 +74,17 @@ describe("the samples of the documentation", () => {
       )
     }
   })
+})
+
+layer(TestServer.layer(), { excludeTestServices: true })("the reads of the documentation", (it) => {
+  it.effect("each read has parameters that the service takes", () =>
+    Effect.gen(function* () {
+      const { fetch, fullKey } = yield* TestServer.TestServer
+      for (const operation of operations.filter(({ method }) => method === "GET")) {
+        const [, target = ""] = /"\$URL([^"]+)"/.exec(curlOf(operation)) ?? []
+        const response = yield* Effect.promise(() => fetch(target, { headers: { authorization: fullKey } }))
+        assert.include([200, 404], response.status, `${target} ${yield* Effect.promise(() => response.text())}`)
+      }
+    })
+  )
 })

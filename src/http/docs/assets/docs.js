@@ -3,9 +3,18 @@ const root = document.documentElement
 const isDark = () =>
   root.dataset.theme === undefined ? matchMedia("(prefers-color-scheme: dark)").matches : root.dataset.theme === "dark"
 
+/** Keeps a choice for the next page, unless the browser blocks the storage. */
+const keep = (name, value) => {
+  try {
+    localStorage.setItem(name, value)
+  } catch {
+    // It holds on this page.
+  }
+}
+
 document.querySelector("#theme").addEventListener("click", () => {
   root.dataset.theme = isDark() ? "light" : "dark"
-  localStorage.setItem("waypost-theme", root.dataset.theme)
+  keep("waypost-theme", root.dataset.theme)
 })
 
 /** Shows the samples of all operations with curl, or all with the typed client. */
@@ -53,7 +62,7 @@ document.addEventListener("click", async ({ target }) => {
   if (button?.dataset.choose !== undefined) {
     const before = button.getBoundingClientRect().top
     choose(button.dataset.choose)
-    localStorage.setItem("waypost-sample", button.dataset.choose)
+    keep("waypost-sample", button.dataset.choose)
     // Samples above this one may have another height now.
     scrollBy({ top: button.getBoundingClientRect().top - before, behavior: "instant" })
   }

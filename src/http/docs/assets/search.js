@@ -1,6 +1,6 @@
 import MiniSearch from "./minisearch.js"
 
-const dialog = document.querySelector("#search")
+const dialog = document.querySelector("#search-dialog")
 const input = dialog.querySelector("input")
 const list = dialog.querySelector("ol")
 const maxResults = 12

@@ -1,6 +1,15 @@
 /** The key stays in this tab, until the tab is closed. */
 const keyName = "waypost-key"
 
+/** What the storage of the tab returns; nothing where the browser blocks it. */
+const stored = (use) => {
+  try {
+    return use(sessionStorage)
+  } catch {
+    return undefined
+  }
+}
+
 const keyOf = (form) => form.querySelector("[data-key]")
 
 const element = (name, className, text) => {
@@ -65,7 +74,7 @@ const sent = new WeakMap()
 
 /** Sends the request of a form and shows its answer. */
 export const send = async (form) => {
-  sessionStorage.setItem(keyName, keyOf(form).value)
+  stored((storage) => storage.setItem(keyName, keyOf(form).value))
   const output = form.querySelector("output")
   const { init, url } = requestOf(form)
   const abort = new AbortController()
@@ -96,5 +105,5 @@ export const send = async (form) => {
 /** Fills in the key of the last request, when a form is opened. */
 export const prepare = (form) => {
   const key = keyOf(form)
-  if (key.value === "") key.value = sessionStorage.getItem(keyName) ?? ""
+  if (key.value === "") key.value = stored((storage) => storage.getItem(keyName)) ?? ""
 }
