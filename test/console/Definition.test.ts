@@ -1,8 +1,9 @@
+import { Predicate } from "effect"
 import { assert, describe, it } from "@effect/vitest"
 import { operations } from "../../src/api/Operations.ts"
 import { derive } from "../../src/console/definition/Derive.ts"
 import { formsOf } from "../../src/console/definition/FormSchemas.ts"
-import { documented, isNode, schemas } from "../../src/console/definition/OpenApiDocument.ts"
+import { documented, schemas } from "../../src/console/definition/OpenApiDocument.ts"
 
 const { resources } = derive("0.0.0")
 const { definitions, forms } = formsOf()
@@ -10,11 +11,11 @@ const { definitions, forms } = formsOf()
 /** All objects in a value. */
 const nodesIn = (value: unknown): ReadonlyArray<{ readonly [member: string]: unknown }> => {
   if (Array.isArray(value)) return value.flatMap(nodesIn)
-  return isNode(value) ? [value, ...Object.values(value).flatMap(nodesIn)] : []
+  return Predicate.isObject(value) ? [value, ...Object.values(value).flatMap(nodesIn)] : []
 }
 
 const resolve = (schema: unknown): { readonly [member: string]: unknown } => {
-  if (!isNode(schema)) return {}
+  if (!Predicate.isObject(schema)) return {}
   const reference = schema["$ref"]
   return typeof reference === "string" ? resolve(schemas[reference.replace("#/components/schemas/", "")]) : schema
 }
@@ -123,7 +124,7 @@ describe("what the console takes from the definition", () => {
   })
 
   it("the console has no position of the elements of a list, whose order in a form is theirs", () => {
-    const elements = nodesIn([forms, definitions]).flatMap(({ items }) => (isNode(items) ? [items] : []))
+    const elements = nodesIn([forms, definitions]).flatMap(({ items }) => (Predicate.isObject(items) ? [items] : []))
     assert.isAbove(elements.length, 100)
     for (const { properties } of elements) assert.notProperty(properties ?? {}, "position")
   })

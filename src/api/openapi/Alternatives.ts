@@ -1,6 +1,6 @@
-import { Record } from "effect"
+import { Predicate, Record } from "effect"
 import { membersOfType } from "../../domain/catalog/Product.ts"
-import { type Components, isSchema, type JsonSchema, refTo } from "./JsonSchema.ts"
+import { type Components, type JsonSchema, refTo } from "./JsonSchema.ts"
 import { pascal } from "./Operation.ts"
 
 /** A component of which one member determines which others are always present. */
@@ -24,8 +24,8 @@ const alternative = (schema: JsonSchema, { alternatives, member }: Discriminated
   const { properties, required } = schema
   return {
     ...schema,
-    properties: Record.map(isSchema(properties) ? properties : {}, (property, name) =>
-      name === member && isSchema(property) ? { ...property, enum: [value] } : property
+    properties: Record.map(Predicate.isObject(properties) ? properties : {}, (property, name) =>
+      name === member && Predicate.isObject(property) ? { ...property, enum: [value] } : property
     ),
     required: [...(Array.isArray(required) ? required : []), ...(alternatives[value] ?? [])]
   }

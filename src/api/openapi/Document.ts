@@ -1,11 +1,11 @@
-import { Record } from "effect"
+import { Predicate, Record } from "effect"
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
 import { absentWith } from "../../domain/query/Pagination.ts"
 import { withAlternatives } from "./Alternatives.ts"
 import { directed, withDescribedDefaults, withIntegerFormats, withoutCopies } from "./Direction.ts"
 import { requestExamples } from "./Examples.ts"
 import { headerComponents } from "./Headers.ts"
-import { type Components, flatten, isSchema, type JsonSchema, propertiesOf } from "./JsonSchema.ts"
+import { type Components, flatten, type JsonSchema, propertiesOf } from "./JsonSchema.ts"
 import { type Content, mapOperations, type Paths, type Placed } from "./Operation.ts"
 import { parametersOf, sharedParameters } from "./Parameters.ts"
 import { commonResponses, namedEnvelopes, responsesOf, sharedResponses, withErrorTags } from "./Responses.ts"
@@ -27,7 +27,7 @@ interface Derived {
 /** Flattens every schema of a value, because many tools ignore checks in `allOf`. */
 const flattenAll = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(flattenAll)
-  return isSchema(value) ? Record.map(flatten(value), flattenAll) : value
+  return Predicate.isObject(value) ? Record.map(flatten(value), flattenAll) : value
 }
 
 /** The components by name, so that a new operation that uses some of them first does not move the others. */

@@ -1,4 +1,4 @@
-import { Record } from "effect"
+import { Predicate, Record } from "effect"
 
 /** A JSON schema, or a reference to one. */
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -13,16 +13,13 @@ export const refTo = (name: string) => ({ $ref: `${prefix}${name}` })
 /** The name of the component that a reference names. */
 export const nameOf = (ref: unknown) => String(ref).slice(String(ref).lastIndexOf("/") + 1)
 
-export const isSchema = (value: unknown): value is JsonSchema =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 /** Merges the `allOf` in which checks are derived into one schema. */
 export const flatten = ({ allOf, ...rest }: JsonSchema): JsonSchema =>
   Array.isArray(allOf) ? Object.assign({}, rest, ...allOf) : rest
 
 /** The schemas of the members of an object. */
 export const propertiesOf = ({ properties }: JsonSchema): Readonly<Record<string, JsonSchema>> =>
-  isSchema(properties) ? Record.filter(properties, isSchema) : {}
+  Predicate.isObject(properties) ? Record.filter(properties, Predicate.isObject) : {}
 
 /** The keywords whose value is a schema, a list of schemas, or schemas by name. */
 const single = ["items", "additionalProperties"]
@@ -34,16 +31,16 @@ export const partsOf = (schema: JsonSchema): ReadonlyArray<JsonSchema> =>
   [
     ...single.map((keyword) => schema[keyword]),
     ...several.flatMap((keyword) => (Array.isArray(schema[keyword]) ? schema[keyword] : [])),
-    ...named.flatMap((keyword) => Object.values(isSchema(schema[keyword]) ? schema[keyword] : {}))
-  ].filter(isSchema)
+    ...named.flatMap((keyword) => Object.values(Predicate.isObject(schema[keyword]) ? schema[keyword] : {}))
+  ].filter(Predicate.isObject)
 
 /** The schema with the schemas directly within it replaced. */
 export const mapParts = (schema: JsonSchema, f: (part: JsonSchema) => JsonSchema): JsonSchema => {
-  const map = (value: unknown) => (isSchema(value) ? f(value) : value)
+  const map = (value: unknown) => (Predicate.isObject(value) ? f(value) : value)
   const mapValue = (keyword: string, value: unknown) => {
     if (single.includes(keyword)) return map(value)
     if (several.includes(keyword) && Array.isArray(value)) return value.map(map)
-    return named.includes(keyword) && isSchema(value)
+    return named.includes(keyword) && Predicate.isObject(value)
       ? Object.fromEntries(Object.entries(value).map(([name, part]) => [name, map(part)]))
       : value
   }

@@ -1,4 +1,4 @@
-import { Context, Record, Schema } from "effect"
+import { Context, Predicate, Record, Schema } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { offers } from "../writes/SafeWrites.ts"
 import {
@@ -7,7 +7,7 @@ import {
   IdempotencyKeyReusedError
 } from "../../domain/write/RequestErrors.ts"
 import { headersOf, namesFor, namesForError, safeWriteHeaders, SpecialHeaders } from "./Headers.ts"
-import { isSchema, type JsonSchema, nameOf, refTo, rewrite } from "./JsonSchema.ts"
+import { type JsonSchema, nameOf, refTo, rewrite } from "./JsonSchema.ts"
 import { type Content, type Placed, type Response, shared } from "./Operation.ts"
 import { contentOf, isStream } from "./Streams.ts"
 
@@ -31,7 +31,7 @@ const oneOfErrors = (errors: ReadonlyArray<JsonSchema>): JsonSchema => ({
 /** A schema whose members that are one of several errors have the tags of these as discriminator. */
 export const withErrorTags = rewrite((schema) => {
   const { anyOf, ...rest } = schema
-  const errors = Array.isArray(anyOf) ? anyOf.filter(isSchema) : []
+  const errors = Array.isArray(anyOf) ? anyOf.filter(Predicate.isObject) : []
   return errors.length > 0 && errors.every(({ $ref }) => nameOf($ref).endsWith("ErrorEncoded"))
     ? { ...rest, ...oneOfErrors(errors) }
     : schema
@@ -74,7 +74,7 @@ const ofOperation = (response: Response, endpoint: HttpApiEndpoint.Top): Respons
   const media = response.content?.["application/json"]
   if (media === undefined) return response
   const { anyOf } = media.schema
-  const schemas = Array.isArray(anyOf) ? anyOf.filter(isSchema) : [media.schema]
+  const schemas = Array.isArray(anyOf) ? anyOf.filter(Predicate.isObject) : [media.schema]
   const isRepeatable = offers(endpoint, "Idempotency-Key")
   const others = schemas.filter(({ $ref }) => !commonRefs.has($ref))
   const own =
@@ -130,15 +130,15 @@ export const responsesOf = (
 
 /** The name of the envelope of a success, by what it contains. */
 const envelopeName = ({ properties }: JsonSchema): string | undefined => {
-  const { applied, data, pagination } = isSchema(properties) ? properties : {}
-  if (!isSchema(data)) return undefined
+  const { applied, data, pagination } = Predicate.isObject(properties) ? properties : {}
+  if (!Predicate.isObject(data)) return undefined
   const { $ref, items, properties: members } = data
   if ($ref !== undefined) return `${nameOf($ref)}Answer`
-  if (isSchema(items) && items["$ref"] !== undefined) {
+  if (Predicate.isObject(items) && items["$ref"] !== undefined) {
     if (applied !== undefined) return `${nameOf(items["$ref"]).replace(/Outcome$/, "")}BulkAnswer`
     return `${nameOf(items["$ref"])}${pagination === undefined ? "List" : "Page"}`
   }
-  return isSchema(members) && Object.keys(members).join() === "uuid" ? "UuidAnswer" : undefined
+  return Predicate.isObject(members) && Object.keys(members).join() === "uuid" ? "UuidAnswer" : undefined
 }
 
 /** Names the envelopes of successes, and references them. */
@@ -172,7 +172,7 @@ const responseName = ({ content }: Response) => {
   const schema = content["application/json"]?.schema ?? {}
   const { $ref, oneOf } = schema
   if ($ref !== undefined) return tagOf(schema)
-  const tags = Array.isArray(oneOf) ? oneOf.filter(isSchema).map(tagOf) : []
+  const tags = Array.isArray(oneOf) ? oneOf.filter(Predicate.isObject).map(tagOf) : []
   if (tags.length === commonErrors.length) return "TransportError"
   return tags.length === 0 ? undefined : `${tags.map((tag) => tag.replace(/Error$/, "")).join("Or")}Error`
 }

@@ -1,4 +1,5 @@
-import { isSchema, type JsonSchema, nameOf, propertiesOf } from "./JsonSchema.ts"
+import { Predicate } from "effect"
+import { type JsonSchema, nameOf, propertiesOf } from "./JsonSchema.ts"
 
 /**
  * An example of a JSON schema: its own if it has one, else one made of its parts. Optional members without an example are
@@ -6,7 +7,7 @@ import { isSchema, type JsonSchema, nameOf, propertiesOf } from "./JsonSchema.ts
  */
 export const sampleOf = (schema: JsonSchema, components: Readonly<Record<string, JsonSchema>>): unknown => {
   const named = (ref: string) => components[nameOf(ref)] ?? {}
-  const sample = (inner: unknown) => (isSchema(inner) ? sampleOf(inner, components) : undefined)
+  const sample = (inner: unknown) => (Predicate.isObject(inner) ? sampleOf(inner, components) : undefined)
   const isReadOnly = ({ $ref, readOnly }: JsonSchema): boolean =>
     readOnly === true || (typeof $ref === "string" && isReadOnly(named($ref)))
   const { $ref, anyOf, default: fallback, enum: values, examples, items, oneOf, type } = schema

@@ -1,9 +1,11 @@
+import { Predicate } from "effect"
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { Link } from "wouter"
 import definition from "virtual:definition"
 import { useAddress } from "../data/Addresses.ts"
-import { call, isRecord, type Json, labelOf, textOf } from "../data/Calls.ts"
+import { type Json, objectsIn } from "../../domain/schema/Json.ts"
+import { call, labelOf, textOf } from "../data/Calls.ts"
 import { Picker } from "../record/Picker.tsx"
 import { useSession } from "../session/Session.tsx"
 import { Loaded } from "../shell/Loaded.tsx"
@@ -52,7 +54,7 @@ const Choice = ({
 
 const Explanation = ({ decision, reasons: all }: Json) => {
   const words = useWords()
-  const reasons = Array.isArray(all) ? all.filter(isRecord) : []
+  const reasons = objectsIn(all)
   return (
     <section>
       <h2 className={decision === "allow" ? "done" : "problem"}>
@@ -61,7 +63,7 @@ const Explanation = ({ decision, reasons: all }: Json) => {
       <table>
         <tbody>
           {reasons.map((reason) => {
-            const record = isRecord(reason["record"]) ? reason["record"] : undefined
+            const record = Predicate.isObject(reason["record"]) ? reason["record"] : undefined
             const resource = definition.resources.find(({ recordType }) => recordType === record?.["type"])
             return (
               <tr key={`${textOf(reason["code"])} ${textOf(reason["path"])} ${textOf(record?.["uuid"])}`}>

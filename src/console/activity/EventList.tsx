@@ -1,6 +1,8 @@
+import { Predicate } from "effect"
 import { Link } from "wouter"
 import definition from "virtual:definition"
-import { isRecord, type Json, textOf, valueAt } from "../data/Calls.ts"
+import { type Json, objectsIn } from "../../domain/schema/Json.ts"
+import { textOf, valueAt } from "../data/Calls.ts"
 import { Cell } from "../table/Cell.tsx"
 import { useFormats, useNames, useWords } from "../words/Words.tsx"
 
@@ -39,10 +41,10 @@ const EventLine = ({ event }: { readonly event: Json }) => {
   const words = useWords()
   const formats = useFormats()
   const deed = useDeed()
-  const record = isRecord(event["record"]) ? event["record"] : {}
+  const record = Predicate.isObject(event["record"]) ? event["record"] : {}
   const resource = definition.resources.find(({ recordType }) => recordType === record["type"])
   const label = textOf(record["label"]) || textOf(record["uuid"])
-  const changes = Array.isArray(event["changes"]) ? event["changes"].filter(isRecord) : []
+  const changes = objectsIn(event["changes"])
   const actor = textOf(valueAt(event, "actor.name"))
   const type = textOf(event["type"])
   return (

@@ -1,6 +1,7 @@
 import { type InfiniteData, useQueryClient } from "@tanstack/react-query"
 import { useEffect, useState } from "react"
-import { type Json, textOf } from "../data/Calls.ts"
+import type { Json } from "../../domain/schema/Json.ts"
+import { textOf } from "../data/Calls.ts"
 import { keyOf, type List, type Listed, type Part, rowsOf } from "../data/Lists.ts"
 import { useSession } from "../session/Session.tsx"
 

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { type FormEvent, useState } from "react"
-import { call, type Json, textOf } from "../data/Calls.ts"
+import type { Json } from "../../domain/schema/Json.ts"
+import { call, textOf } from "../data/Calls.ts"
 import { useSession } from "../session/Session.tsx"
 import { Empty, useMessage } from "../shell/Failure.tsx"
 import { unsavedMark } from "../shell/Leaving.ts"

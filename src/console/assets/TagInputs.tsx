@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { localOf, timeOf } from "../data/Days.ts"
-import { call, isRecord, type Json, textOf, valueAt } from "../data/Calls.ts"
+import { type Json, objectsIn } from "../../domain/schema/Json.ts"
+import { call, textOf, valueAt } from "../data/Calls.ts"
 import { useSession } from "../session/Session.tsx"
 import { useSpoken } from "../words/Words.tsx"
 
@@ -17,7 +18,7 @@ const inputTypes: Readonly<Record<string, string>> = {
 
 /** The options that the service accepts: those that are offered, and those that the asset has. */
 const optionsOf = (definition: Json, held: Value) =>
-  (Array.isArray(definition["options"]) ? definition["options"].filter(isRecord) : [])
+  objectsIn(definition["options"])
     .map((option) => ({
       key: textOf(option["key"]),
       label: textOf(valueAt(option, "translations.0.label")) || textOf(option["key"]),

@@ -1,5 +1,6 @@
+import { Predicate } from "effect"
 import { useSearchParams } from "wouter"
-import { isRecord, type Json } from "./Calls.ts"
+import type { Json } from "../../domain/schema/Json.ts"
 
 /** The part of a view that its address has: filters, order, columns. */
 export const useAddress = () => {
@@ -30,7 +31,7 @@ export const formAddress = (resource: string, members: Json) =>
 export const begunWith = (parameter: string | undefined): Json => {
   try {
     const value: unknown = JSON.parse(parameter ?? "")
-    return isRecord(value) ? value : {}
+    return Predicate.isObject(value) ? value : {}
   } catch {
     return {}
   }

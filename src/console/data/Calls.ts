@@ -1,12 +1,9 @@
+import { Predicate } from "effect"
+import type { Json } from "../../domain/schema/Json.ts"
 import type { WaypostClient } from "../../client/promise/PromiseClient.ts"
 import type { Call } from "../../client/promise/Call.ts"
 import type { WaypostError } from "../../client/promise/WaypostError.ts"
 import type { Action } from "../definition/Definition.ts"
-
-/** JSON of the service. The console shows whatever members the definition names, so it knows no type of a record. */
-export interface Json {
-  readonly [member: string]: unknown
-}
 
 export interface Page {
   readonly data: ReadonlyArray<Json>
@@ -32,12 +29,10 @@ export const call = <A = Json>(
   return groups[group]![name]!(...args) as Call<A, WaypostError>
 }
 
-export const isRecord = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 /** Of translations the one in the language of the page, else the first. */
 const elementAt = (list: ReadonlyArray<unknown>, place: string): unknown => {
-  const isOwn = (one: unknown) => isRecord(one) && textOf(one["locale"]).startsWith(document.documentElement.lang)
+  const isOwn = (one: unknown) =>
+    Predicate.isObject(one) && textOf(one["locale"]).startsWith(document.documentElement.lang)
   return (place === "0" ? list.find(isOwn) : undefined) ?? list[Number(place)]
 }
 
@@ -49,7 +44,11 @@ export const valueAt = (value: unknown, path: string): unknown => {
     const values = value.flatMap((element) => valueAt(element, path) ?? [])
     return values.length === 0 ? undefined : values
   }
-  const found: unknown = Array.isArray(value) ? elementAt(value, first) : isRecord(value) ? value[first] : undefined
+  const found: unknown = Array.isArray(value)
+    ? elementAt(value, first)
+    : Predicate.isObject(value)
+      ? value[first]
+      : undefined
   return rest.length === 0 || found === undefined ? found : valueAt(found, inner)
 }
 

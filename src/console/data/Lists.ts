@@ -1,7 +1,8 @@
 import { type InfiniteData, useInfiniteQuery, type UseInfiniteQueryResult } from "@tanstack/react-query"
 import { useSession } from "../session/Session.tsx"
 import { problemsOf } from "../form/Problems.ts"
-import { call, type Json, type Page } from "./Calls.ts"
+import type { Json } from "../../domain/schema/Json.ts"
+import { call, type Page } from "./Calls.ts"
 
 /** A list that is read page by page as its reader asks for more. */
 export type List<P extends { readonly data: ReadonlyArray<Json> }> = UseInfiniteQueryResult<InfiniteData<P>>

@@ -2,7 +2,8 @@ import DataLoader from "dataloader"
 import definition from "virtual:definition"
 import type { WaypostClient } from "../../client/promise/PromiseClient.ts"
 import type { Resource } from "../definition/Definition.ts"
-import { call, type Json, type Page, selected, uuidOf } from "./Calls.ts"
+import type { Json } from "../../domain/schema/Json.ts"
+import { call, type Page, selected, uuidOf } from "./Calls.ts"
 import * as Filters from "./Filters.ts"
 
 const isUuid = (text: string) => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text)

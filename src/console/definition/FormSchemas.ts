@@ -1,10 +1,11 @@
+import { Predicate } from "effect"
 import { referencesKey } from "../../domain/write/Markers.ts"
 import { type Forms, type FormSchema, resourcesKey } from "./Definition.ts"
-import { bodyOf, type Documented, documented, isNode, type Node, schemas } from "./OpenApiDocument.ts"
+import { bodyOf, type Documented, documented, type Node, schemas } from "./OpenApiDocument.ts"
 
 const prefix = "#/components/schemas/"
 
-const isNull = (node: unknown) => isNode(node) && node["type"] === "null"
+const isNull = (node: unknown) => Predicate.isObject(node) && node["type"] === "null"
 
 /** Members that help no one who fills in a form. */
 const isLeftOut = (name: string) => name.startsWith("x-")
@@ -15,8 +16,9 @@ const isLeftOut = (name: string) => name.startsWith("x-")
  */
 const offered = (alternatives: ReadonlyArray<unknown>): ReadonlyArray<unknown> => {
   const others = alternatives.filter((alternative) => !isNull(alternative))
-  const hasWords = others.some((other) => isNode(other) && Array.isArray(other["enum"]))
-  const isAnyText = (other: unknown) => isNode(other) && other["type"] === "string" && other["enum"] === undefined
+  const hasWords = others.some((other) => Predicate.isObject(other) && Array.isArray(other["enum"]))
+  const isAnyText = (other: unknown) =>
+    Predicate.isObject(other) && other["type"] === "string" && other["enum"] === undefined
   return hasWords ? others.filter((other) => !isAnyText(other)) : others
 }
 
@@ -24,7 +26,7 @@ const offered = (alternatives: ReadonlyArray<unknown>): ReadonlyArray<unknown> =
 const withResources = (schema: FormSchema, resources: unknown): FormSchema => {
   if (resources === undefined) return schema
   const { items } = schema
-  return isNode(items)
+  return Predicate.isObject(items)
     ? { ...schema, items: { ...items, [resourcesKey]: resources } }
     : { ...schema, [resourcesKey]: resources }
 }
@@ -36,7 +38,7 @@ const converter = () => {
   const convert = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(convert)
     if (typeof value === "string") return value.replaceAll("`", "")
-    if (!isNode(value)) return value
+    if (!Predicate.isObject(value)) return value
     const reference = value["$ref"]
     if (typeof reference === "string" && reference.startsWith(prefix)) {
       const { $ref: _, ...rest } = value
@@ -47,7 +49,10 @@ const converter = () => {
       const { anyOf: _, ...rest } = value
       const others = offered(alternatives)
       const inner = others.length === 1 ? convert(others[0]) : { anyOf: others.map(convertAlternative) }
-      return withResources({ ...(isNode(inner) ? inner : {}), ...convertMembers(rest) }, value[referencesKey])
+      return withResources(
+        { ...(Predicate.isObject(inner) ? inner : {}), ...convertMembers(rest) },
+        value[referencesKey]
+      )
     }
     return withResources(convertMembers(value), value[referencesKey])
   }
@@ -55,7 +60,7 @@ const converter = () => {
   /** One of several types, which the choice between them names. */
   const convertAlternative = (value: unknown): unknown => {
     const converted = convert(value)
-    return isNode(converted) && typeof converted["type"] === "string"
+    return Predicate.isObject(converted) && typeof converted["type"] === "string"
       ? { title: converted["type"], ...converted }
       : converted
   }
@@ -63,7 +68,7 @@ const converter = () => {
   /** What a schema is converted to, without a reference. */
   const resolve = (value: unknown): FormSchema => {
     const converted = convert(value)
-    if (!isNode(converted)) return {}
+    if (!Predicate.isObject(converted)) return {}
     const reference = converted["$ref"]
     return typeof reference === "string" ? (definitions[reference.replace("#/$defs/", "")] ?? {}) : converted
   }
@@ -72,7 +77,7 @@ const converter = () => {
   const convertElement = (items: unknown): unknown => {
     const element = resolve(items)
     const { properties } = element
-    if (!isNode(properties) || properties["position"] === undefined) return convert(items)
+    if (!Predicate.isObject(properties) || properties["position"] === undefined) return convert(items)
     const { position: _, ...others } = properties
     return { ...element, properties: others }
   }
@@ -86,10 +91,10 @@ const converter = () => {
       members.map(([name, member]) => [name, name === "items" ? convertElement(member) : convert(member)])
     )
     const properties = node["properties"]
-    if (!isNode(properties)) return isChoice(node) ? { ...converted, uniqueItems: true } : converted
+    if (!Predicate.isObject(properties)) return isChoice(node) ? { ...converted, uniqueItems: true } : converted
     // Only the service writes some; others are `null` in an alternative that does not have them.
     const written = Object.entries(properties).filter(
-      ([, member]) => !(isNode(member) && (member["readOnly"] === true || isNull(member)))
+      ([, member]) => !(Predicate.isObject(member) && (member["readOnly"] === true || isNull(member)))
     )
     return { ...converted, properties: Object.fromEntries(written.map(([name, member]) => [name, convert(member)])) }
   }
@@ -98,7 +103,7 @@ const converter = () => {
     if (!(name in definitions)) {
       definitions[name] = {}
       const converted = convert(schemas[name])
-      definitions[name] = isNode(converted) ? converted : {}
+      definitions[name] = Predicate.isObject(converted) ? converted : {}
     }
     return name
   }
@@ -110,7 +115,7 @@ const converter = () => {
 const withoutRelations = ({ path }: Documented, { properties, ...form }: FormSchema): FormSchema => {
   const isRelation = (name: string) =>
     documented.some((other) => other.method === "put" && other.path === `${path}/${name}`)
-  const own = Object.entries(isNode(properties) ? properties : {}).filter(([name]) => !isRelation(name))
+  const own = Object.entries(Predicate.isObject(properties) ? properties : {}).filter(([name]) => !isRelation(name))
   return { ...form, properties: Object.fromEntries(own) }
 }
 
@@ -122,7 +127,7 @@ export const formsOf = (): Forms => {
     .flatMap((operation) => {
       const body = bodyOf(operation)
       const converted = operation.name === "update" ? withoutRelations(operation, resolve(body)) : convert(body)
-      return isNode(converted) ? [[`${operation.group}.${operation.name}`, converted] as const] : []
+      return Predicate.isObject(converted) ? [[`${operation.group}.${operation.name}`, converted] as const] : []
     })
   return { forms: Object.fromEntries(forms), definitions }
 }

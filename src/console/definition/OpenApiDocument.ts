@@ -1,16 +1,13 @@
+import { Predicate } from "effect"
 import { openApi } from "../../api/Api.ts"
+import { type Json, memberOf } from "../../domain/schema/Json.ts"
 
 /** A part of the OpenAPI document. */
-export interface Node {
-  readonly [member: string]: unknown
-}
-
-export const isNode = (value: unknown): value is Node =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+export type Node = Json
 
 const nodeIn = (node: unknown, ...path: ReadonlyArray<string>): Node | undefined => {
-  const found = path.reduce<unknown>((value, name) => (isNode(value) ? value[name] : undefined), node)
-  return isNode(found) ? found : undefined
+  const found = memberOf(node, ...path)
+  return Predicate.isObject(found) ? found : undefined
 }
 
 /** An operation of the document, with its method and its path. */
@@ -27,8 +24,8 @@ const document: Node = { ...openApi() }
 /** All operations of the API, in the order of the document. */
 export const documented: ReadonlyArray<Documented> = Object.entries(nodeIn(document, "paths") ?? {}).flatMap(
   ([path, methods]) =>
-    Object.entries(isNode(methods) ? methods : {}).flatMap(([method, node]) => {
-      if (!isNode(node) || typeof node["operationId"] !== "string") return []
+    Object.entries(Predicate.isObject(methods) ? methods : {}).flatMap(([method, node]) => {
+      if (!Predicate.isObject(node) || typeof node["operationId"] !== "string") return []
       const [group = "", name = ""] = node["operationId"].split(".")
       return [{ group, name, method, path, node }]
     })
@@ -45,10 +42,10 @@ const parameterOf = ({ node }: Documented, name: string): Node | undefined => {
   const parameters: ReadonlyArray<unknown> = Array.isArray(node["parameters"]) ? node["parameters"] : []
   const found = parameters
     .map((parameter) => {
-      const reference = isNode(parameter) ? parameter["$ref"] : undefined
+      const reference = Predicate.isObject(parameter) ? parameter["$ref"] : undefined
       return typeof reference === "string" ? nodeIn(document, ...reference.split("/").slice(1)) : parameter
     })
-    .find((parameter) => isNode(parameter) && parameter["name"] === name)
+    .find((parameter) => Predicate.isObject(parameter) && parameter["name"] === name)
   return nodeIn(found, "schema")
 }
 

@@ -1,6 +1,6 @@
 import { type ErrorSchema, ErrorSchemaBuilder } from "@rjsf/utils"
 import { Predicate } from "effect"
-import { isRecord, textOf } from "../data/Calls.ts"
+import { textOf } from "../data/Calls.ts"
 import type { Forms, FormSchema } from "../definition/Definition.ts"
 import { pathInForm, schemaOf } from "./Patch.ts"
 
@@ -13,7 +13,9 @@ interface Problem {
 export const problemsOf = (error: unknown): ReadonlyArray<Problem> => {
   const issues = Predicate.hasProperty(error, "issues") ? error.issues : undefined
   if (!Array.isArray(issues)) return []
-  return issues.filter(isRecord).map((issue) => ({ path: textOf(issue["path"]), message: textOf(issue["message"]) }))
+  return issues
+    .filter(Predicate.isObject)
+    .map((issue) => ({ path: textOf(issue["path"]), message: textOf(issue["message"]) }))
 }
 
 /** Those of members that a form does not have: a product is not published if something is wrong with its modules. */
@@ -23,7 +25,7 @@ export const problemsElsewhere = (
   definitions: Forms["definitions"]
 ): ReadonlyArray<Problem> => {
   const { properties } = schemaOf(form, definitions)
-  const members = new Set(isRecord(properties) ? Object.keys(properties) : [])
+  const members = new Set(Predicate.isObject(properties) ? Object.keys(properties) : [])
   return problems.filter(({ path }) => path !== "" && !members.has(path.split(".")[0]!))
 }
 

@@ -1,10 +1,12 @@
+import { Predicate } from "effect"
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useEffect, useRef } from "react"
 import { Link } from "wouter"
 import { Change } from "../activity/EventList.tsx"
 import { Failure } from "../shell/Failure.tsx"
 import { Listed } from "../shell/Listed.tsx"
-import { call, isRecord, type Json, textOf } from "../data/Calls.ts"
+import { type Json, objectsIn } from "../../domain/schema/Json.ts"
+import { call, textOf } from "../data/Calls.ts"
 import { usePages } from "../data/Lists.ts"
 import type { Resource } from "../definition/Definition.ts"
 import * as KeptKey from "../session/KeptKey.ts"
@@ -13,7 +15,7 @@ import { useFormats, useNames, useWords } from "../words/Words.tsx"
 
 const kinds = ["create", "update", "unchanged", "delete", "refused"] as const
 
-const listOf = (row: Json, name: string) => (Array.isArray(row[name]) ? row[name].filter(isRecord) : [])
+const listOf = (row: Json, name: string) => objectsIn(row[name])
 
 const ChangeRow = ({ row }: { readonly row: Json }) => {
   const words = useWords()
@@ -57,7 +59,7 @@ export const PlanView = ({ leave, plan, resource }: Props) => {
   const queries = useQueryClient()
   const { client } = useSession()
   const uuid = textOf(plan["uuid"])
-  const counts = isRecord(plan["counts"]) ? plan["counts"] : {}
+  const counts = Predicate.isObject(plan["counts"]) ? plan["counts"] : {}
   const guards = listOf(plan, "guards")
   const changes = usePages({ action: { group: "plans", name: "changes" }, uuids: [uuid] })
   // A plan that is or was applied is not deleted when it is no longer shown.

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import definition from "virtual:definition"
-import { call, isRecord, type Json, textOf, valueAt } from "../data/Calls.ts"
+import { type Json, objectsIn } from "../../domain/schema/Json.ts"
+import { call, textOf, valueAt } from "../data/Calls.ts"
 import { useSession } from "../session/Session.tsx"
 import { useFormats, useNames, useSpoken, useWords } from "../words/Words.tsx"
 
@@ -22,7 +23,7 @@ const PostPreview = ({ post }: { readonly post: Json }) => {
   const formats = useFormats()
   const { language } = useSpoken()
   const { can } = useSession()
-  const translations = Array.isArray(post["translations"]) ? post["translations"].filter(isRecord) : []
+  const translations = objectsIn(post["translations"])
   const own = translations.find((one) => textOf(one["locale"]).startsWith(language)) ?? translations[0]
   const [locale, setLocale] = useState(textOf(own?.["locale"]))
   const shown = translations.find((one) => one["locale"] === locale) ?? own

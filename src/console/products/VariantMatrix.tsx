@@ -1,7 +1,8 @@
 import { Link } from "wouter"
 import definition from "virtual:definition"
 import { formAddress } from "../data/Addresses.ts"
-import { isRecord, type Json, textOf } from "../data/Calls.ts"
+import { type Json, objectsIn } from "../../domain/schema/Json.ts"
+import { textOf } from "../data/Calls.ts"
 import { useSession } from "../session/Session.tsx"
 import { useFormats, useSpoken, useWords } from "../words/Words.tsx"
 
@@ -16,8 +17,7 @@ interface Option extends Value {
 
 const maxRows = 200
 
-const listOf = (node: Json, name: string): ReadonlyArray<Json> =>
-  Array.isArray(node[name]) ? node[name].filter(isRecord) : []
+const listOf = (node: Json, name: string): ReadonlyArray<Json> => objectsIn(node[name])
 
 const byPosition = (one: Json, other: Json) => Number(one["position"]) - Number(other["position"])
 

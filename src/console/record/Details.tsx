@@ -1,5 +1,7 @@
+import { Predicate } from "effect"
 import type { ReactNode } from "react"
-import { isRecord, type Json, textOf } from "../data/Calls.ts"
+import type { Json } from "../../domain/schema/Json.ts"
+import { textOf } from "../data/Calls.ts"
 import type { Resource } from "../definition/Definition.ts"
 import { Cell } from "../table/Cell.tsx"
 import { useNames } from "../words/Words.tsx"
@@ -21,7 +23,7 @@ const Value = ({ value }: { readonly value: unknown }): ReactNode => {
 export const Members = ({ node }: { readonly node: Json }) => {
   const names = useNames()
   const plain = Object.entries(node).filter(
-    ([, value]) => !isRecord(value) && !(Array.isArray(value) && value.some(isRecord))
+    ([, value]) => !Predicate.isObject(value) && !(Array.isArray(value) && value.some(Predicate.isObject))
   )
   const nested = Object.entries(node).filter(([name]) => !plain.some(([other]) => other === name))
   return (
@@ -40,7 +42,7 @@ export const Members = ({ node }: { readonly node: Json }) => {
         <details className="object" key={name} open>
           <summary>{names.member(name)}</summary>
           {(Array.isArray(value) ? value : [value]).map((element, index) =>
-            isRecord(element) ? (
+            Predicate.isObject(element) ? (
               <Members key={textOf(element["uuid"]) || textOf(element["locale"]) || index} node={element} />
             ) : (
               <p key={textOf(element)}>{textOf(element)}</p>
@@ -54,7 +56,7 @@ export const Members = ({ node }: { readonly node: Json }) => {
 
 const Picture = ({ record }: { readonly record: Json }) => {
   const urls = record["urls"]
-  if (!isRecord(urls) || typeof urls["preview"] !== "string") return null
+  if (!Predicate.isObject(urls) || typeof urls["preview"] !== "string") return null
   return <img className="preview" src={urls["preview"]} alt="" />
 }
 

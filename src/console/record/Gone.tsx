@@ -1,4 +1,5 @@
-import { type Json, textOf } from "../data/Calls.ts"
+import type { Json } from "../../domain/schema/Json.ts"
+import { textOf } from "../data/Calls.ts"
 import { rowsOf } from "../data/Lists.ts"
 import type { Resource } from "../definition/Definition.ts"
 import { useSession } from "../session/Session.tsx"

@@ -3,7 +3,8 @@ import { useDeed, useSides } from "../activity/EventList.tsx"
 import { messageOf, useMessage } from "../shell/Failure.tsx"
 import { Listed } from "../shell/Listed.tsx"
 import { useNotify } from "../shell/Notices.tsx"
-import { call, isRecord, type Json, textOf, valueAt } from "../data/Calls.ts"
+import { type Json, objectsIn } from "../../domain/schema/Json.ts"
+import { call, textOf, valueAt } from "../data/Calls.ts"
 import { type List, type Part, useParts } from "../data/Lists.ts"
 import type { Resource } from "../definition/Definition.ts"
 import type { Read } from "../form/EditForm.tsx"
@@ -76,7 +77,7 @@ export const Changes = ({ etag, list, resource, uuid }: ChangesProps) => {
       {(events) => (
         <ol className="history">
           {events.map((event, index) => {
-            const changes = Array.isArray(event["changes"]) ? event["changes"].filter(isRecord) : []
+            const changes = objectsIn(event["changes"])
             const type = textOf(event["type"])
             const isDeletion = type.endsWith(".deleted")
             // The latest change has nothing to go back to, but for a deletion.

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react"
-import type { Json } from "../data/Calls.ts"
+import type { Json } from "../../domain/schema/Json.ts"
 import { type List, rowsOf } from "../data/Lists.ts"
 import { useWords } from "../words/Words.tsx"
 import { Empty } from "./Failure.tsx"

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import definition from "virtual:definition"
-import { call, type Json } from "../data/Calls.ts"
+import type { Json } from "../../domain/schema/Json.ts"
+import { call } from "../data/Calls.ts"
 import type { Action } from "../definition/Definition.ts"
 import { useSession } from "../session/Session.tsx"
 

@@ -10,6 +10,10 @@ export const objectOf = (value: unknown): Json => (Predicate.isObject(value) ? v
 export const memberOf = (value: unknown, ...path: ReadonlyArray<string>): unknown =>
   path.reduce<unknown>((inner, name) => (Predicate.isObject(inner) ? inner[name] : undefined), value)
 
+/** The objects in a list; none of a value that is no list. */
+export const objectsIn = (value: unknown): ReadonlyArray<Json> =>
+  Array.isArray(value) ? value.filter(Predicate.isObject) : []
+
 /** The texts in a list; none of a value that is no list. */
 export const textsOf = (value: unknown): ReadonlyArray<string> =>
   Array.isArray(value) ? value.filter(Predicate.isString) : []

@@ -1,6 +1,7 @@
+import { type Json, objectOf } from "../../domain/schema/Json.ts"
 import { html, type Markup } from "./Html.ts"
 import type { Group, Guide } from "./Guides.ts"
-import { type Node, nodeOf, textOf } from "./Json.ts"
+import { textOf } from "./Json.ts"
 import { code } from "./Code.ts"
 import { render } from "./Markdown.ts"
 import type { Resource } from "./Reference.ts"
@@ -72,10 +73,10 @@ export const guide = ({ headings, markdown }: Guide): Markup => {
 }
 
 /** What holds for every operation: the description of the API. */
-export const general = (document: Node): Markup =>
+export const general = (document: Json): Markup =>
   html`<article class="prose">
     <h1>Requests and answers</h1>
-    ${render(textOf(nodeOf(document["info"])["description"]) ?? "")}
+    ${render(textOf(objectOf(document["info"])["description"]) ?? "")}
     <p>
       <a href="/docs/errors">Errors</a> explains every <code>_tag</code>. The
       <a href="/v1/openapi.json">OpenAPI document</a> describes all operations for generators and other tools.

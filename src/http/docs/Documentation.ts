@@ -1,3 +1,4 @@
+import type { Json } from "../../domain/schema/Json.ts"
 import { Cache, Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { readFileSync } from "node:fs"
@@ -11,7 +12,6 @@ import type { Route } from "../transport/RouteTable.ts"
 import * as Content from "./Content.ts"
 import * as Guides from "./Guides.ts"
 import { html, type Markup } from "./Html.ts"
-import type { Node } from "./Json.ts"
 import { resourcePage } from "./Operations.ts"
 import { type Reference, referenceOf, type Resource } from "./Reference.ts"
 import { searchRecords } from "./SearchRecords.ts"
@@ -35,11 +35,11 @@ const bytes = (text: string, contentType: string) =>
 const document = ({ markup }: Markup) => bytes(markup, "text/html; charset=utf-8")
 
 interface Sources extends Site, Reference {
-  readonly document: Node
+  readonly document: Json
 }
 
 const sources = (origin: string): Sources => {
-  const document: Node = { ...openApi() }
+  const document: Json = { ...openApi() }
   return { version: version(), origin, groups: Guides.read(), document, ...referenceOf(document) }
 }
 

@@ -1,5 +1,6 @@
+import { objectOf } from "../../domain/schema/Json.ts"
 import { html, type Markup } from "./Html.ts"
-import { listOf, nodeOf, type Resolve, textOf } from "./Json.ts"
+import { listOf, type Resolve, textOf } from "./Json.ts"
 import type { Parameter } from "./Reference.ts"
 import { limitsOf, shapeOf, wordsOf } from "./Schemas.ts"
 
@@ -48,7 +49,7 @@ export const make = (resolve: Resolve, prose: (markdown: string) => Markup): Fie
   const members = (value: unknown, depth: number, isBody: boolean): Markup | undefined => {
     const { name, node, variants } = shapeOf(resolve, value)
     if (node["type"] === "array") return members(node["items"], depth, isBody)
-    const all = Object.entries(nodeOf(node["properties"]))
+    const all = Object.entries(objectOf(node["properties"]))
     const properties = isBody ? all.filter(([, schema]) => shapeOf(resolve, schema).node["readOnly"] !== true) : all
     if (depth > maxDepth || (properties.length === 0 && variants.length === 0)) return undefined
     const anchor = name === undefined || properties.length <= 3 ? undefined : `schema-${name}`
@@ -78,13 +79,13 @@ export const make = (resolve: Resolve, prose: (markdown: string) => Markup): Fie
   /** The name of a variant: the one value of a member, such as `model: "fixed"`, or what an answer has. */
   const titleOf = (variant: unknown) => {
     const { name, node } = shapeOf(resolve, variant)
-    const kinds = Object.entries(nodeOf(node["properties"])).flatMap(([member, schema]) => {
+    const kinds = Object.entries(objectOf(node["properties"])).flatMap(([member, schema]) => {
       const { node: inner } = shapeOf(resolve, schema)
       const list = "const" in inner ? [inner["const"]] : listOf(inner["enum"])
       // Every success has this tag.
       return list.length === 1 && list[0] !== "Success" ? [`${member}: ${JSON.stringify(list[0])}`] : []
     })
-    const { items } = shapeOf(resolve, nodeOf(node["properties"])["data"]).node
+    const { items } = shapeOf(resolve, objectOf(node["properties"])["data"]).node
     const item = shapeOf(resolve, items).name
     return kinds[0] ?? name ?? (item === undefined ? "or" : `data: array of ${item}`)
   }

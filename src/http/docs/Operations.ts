@@ -1,6 +1,7 @@
+import { objectOf } from "../../domain/schema/Json.ts"
 import * as Fields from "./Fields.ts"
 import { html, type Markup } from "./Html.ts"
-import { listOf, nodeOf, type Resolve, textOf } from "./Json.ts"
+import { listOf, type Resolve, textOf } from "./Json.ts"
 import { code } from "./Code.ts"
 import { render, renderInline } from "./Markdown.ts"
 import type { Operation, Parameter, Resource } from "./Reference.ts"
@@ -14,7 +15,7 @@ const placeNames: Readonly<Record<string, string>> = { path: "Path", query: "Que
 const errors = (resolve: Resolve, { description, media }: Operation["responses"][number]) => {
   const { variants } = shapeOf(resolve, media?.schema)
   const tags = (variants.length === 0 ? [media?.schema] : variants).flatMap((variant) => {
-    const { node: tag } = shapeOf(resolve, nodeOf(shapeOf(resolve, variant).node["properties"])["_tag"])
+    const { node: tag } = shapeOf(resolve, objectOf(shapeOf(resolve, variant).node["properties"])["_tag"])
     return textOf(tag["const"] ?? listOf(tag["enum"])[0]) ?? []
   })
   return tags.length === 0
@@ -83,7 +84,7 @@ const exampleOf = ({ responses }: Operation) =>
 const bodyOf = ({ body, otherBodies }: Operation, fields: Fields.Fields) => {
   if (body === undefined) return undefined
   const members = fields.ofBody(body.schema)
-  const text = textOf(nodeOf(body.schema["items"])["description"])
+  const text = textOf(objectOf(body.schema["items"])["description"])
   if (members === undefined && text === undefined) return undefined
   return html`<h3>Body</h3>
     ${members ?? html`<div class="prose">${render(`\`${body.type}\`: a list. Each item: ${text}`)}</div>`}

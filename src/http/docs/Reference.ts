@@ -1,5 +1,6 @@
+import { type Json, objectOf } from "../../domain/schema/Json.ts"
 import { String as Str } from "effect"
-import { listOf, type Node, nodeOf, type Resolve, resolverOf, textOf } from "./Json.ts"
+import { listOf, type Resolve, resolverOf, textOf } from "./Json.ts"
 
 /** An operation, with every reference but those inside schemas resolved. */
 export interface Operation {
@@ -24,12 +25,12 @@ export interface Parameter {
   readonly place: string
   readonly isRequired: boolean
   readonly description: string
-  readonly schema: Node
+  readonly schema: Json
 }
 
 interface Media {
   readonly type: string
-  readonly schema: Node
+  readonly schema: Json
   readonly example: unknown
 }
 
@@ -61,11 +62,11 @@ const modulePath = /\/modules\/([a-z-]+)/
 
 const slugOf = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-")
 
-const mediaOf = (resolve: Resolve, owner: Node): ReadonlyArray<Media> =>
-  Object.entries(nodeOf(owner["content"])).map(([type, value]) => {
-    const media = nodeOf(value)
-    const [named] = Object.values(nodeOf(media["examples"])).map((example) => resolve(example)["value"])
-    return { type, schema: nodeOf(media["schema"]), example: media["example"] ?? named }
+const mediaOf = (resolve: Resolve, owner: Json): ReadonlyArray<Media> =>
+  Object.entries(objectOf(owner["content"])).map(([type, value]) => {
+    const media = objectOf(value)
+    const [named] = Object.values(objectOf(media["examples"])).map((example) => resolve(example)["value"])
+    return { type, schema: objectOf(media["schema"]), example: media["example"] ?? named }
   })
 
 const parameterOf = (resolve: Resolve, value: unknown): Parameter => {
@@ -85,7 +86,7 @@ const responseOf = (resolve: Resolve, status: string, value: unknown): Response 
   return { status, description: textOf(response["description"]) ?? "", media: mediaOf(resolve, response)[0] }
 }
 
-const operationOf = (resolve: Resolve, path: string, method: string, value: Node, shared: unknown): Operation => {
+const operationOf = (resolve: Resolve, path: string, method: string, value: Json, shared: unknown): Operation => {
   const id = textOf(value["operationId"]) ?? `${method}-${path}`
   const [body, ...otherBodies] = mediaOf(resolve, resolve(value["requestBody"]))
   return {
@@ -100,20 +101,20 @@ const operationOf = (resolve: Resolve, path: string, method: string, value: Node
     parameters: [...listOf(shared), ...listOf(value["parameters"])].map((each) => parameterOf(resolve, each)),
     body,
     otherBodies,
-    responses: Object.entries(nodeOf(value["responses"])).map(([status, each]) => responseOf(resolve, status, each))
+    responses: Object.entries(objectOf(value["responses"])).map(([status, each]) => responseOf(resolve, status, each))
   }
 }
 
 /** The resources of an OpenAPI document, in the order of its tags. */
-export const referenceOf = (document: Node): Reference => {
+export const referenceOf = (document: Json): Reference => {
   const resolve = resolverOf(document)
-  const operations = Object.entries(nodeOf(document["paths"])).flatMap(([path, item]) =>
-    Object.entries(nodeOf(item))
+  const operations = Object.entries(objectOf(document["paths"])).flatMap(([path, item]) =>
+    Object.entries(objectOf(item))
       .filter(([method]) => methods.has(method))
       .map(([method, value]) => ({
-        tag: textOf(listOf(nodeOf(value)["tags"])[0]),
+        tag: textOf(listOf(objectOf(value)["tags"])[0]),
         module: modulePath.exec(path)?.[1],
-        operation: operationOf(resolve, path, method, nodeOf(value), nodeOf(item)["parameters"])
+        operation: operationOf(resolve, path, method, objectOf(value), objectOf(item)["parameters"])
       }))
   )
   const modulePage = (name: string, parent: string): Resource => ({
@@ -124,7 +125,7 @@ export const referenceOf = (document: Node): Reference => {
     operations: operations.filter(({ module }) => module === name).map(({ operation }) => operation)
   })
   const resources = listOf(document["tags"]).flatMap((value): ReadonlyArray<Resource> => {
-    const tag = nodeOf(value)
+    const tag = objectOf(value)
     const title = textOf(tag["name"]) ?? ""
     const own = operations.filter((each) => each.tag === title)
     const modules = new Set(own.flatMap(({ module }) => module ?? []))

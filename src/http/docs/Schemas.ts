@@ -1,8 +1,9 @@
-import { listOf, type Node, nodeOf, type Resolve, textOf } from "./Json.ts"
+import { type Json, objectOf } from "../../domain/schema/Json.ts"
+import { listOf, type Resolve, textOf } from "./Json.ts"
 
 /** A schema as a reader sees it: without references, `allOf`, and the variant `null`. */
 export interface Shape {
-  readonly node: Node
+  readonly node: Json
   /** The name of the component, if the schema is one. */
   readonly name: string | undefined
   readonly isNullable: boolean
@@ -10,20 +11,20 @@ export interface Shape {
   readonly variants: ReadonlyArray<unknown>
 }
 
-const nameOf = (value: unknown) => textOf(nodeOf(value)["$ref"])?.split("/").at(-1)
+const nameOf = (value: unknown) => textOf(objectOf(value)["$ref"])?.split("/").at(-1)
 
-const merged = (first: Node, second: Node): Node => ({
+const merged = (first: Json, second: Json): Json => ({
   ...first,
   ...second,
   ...("properties" in first || "properties" in second
-    ? { properties: { ...nodeOf(first["properties"]), ...nodeOf(second["properties"]) } }
+    ? { properties: { ...objectOf(first["properties"]), ...objectOf(second["properties"]) } }
     : {}),
   ...("required" in first || "required" in second
     ? { required: [...listOf(first["required"]), ...listOf(second["required"])] }
     : {})
 })
 
-const isText = (node: Node) => node["type"] === "string" && !("format" in node)
+const isText = (node: Json) => node["type"] === "string" && !("format" in node)
 
 export const shapeOf = (resolve: Resolve, value: unknown): Shape => {
   const { allOf, anyOf, oneOf, type, ...own } = resolve(value)
@@ -69,7 +70,7 @@ export const wordsOf = (resolve: Resolve, value: unknown, depth = 0): string => 
   return isNullable ? `${base} or null` : base
 }
 
-const baseOf = (resolve: Resolve, node: Node, depth: number) => {
+const baseOf = (resolve: Resolve, node: Json, depth: number) => {
   const constant = node["const"] ?? (listOf(node["enum"]).length === 1 ? listOf(node["enum"])[0] : undefined)
   if (constant !== undefined && node["isOpen"] !== true) return JSON.stringify(constant)
   const format = textOf(node["format"])
@@ -92,7 +93,7 @@ const range = (minimum: unknown, maximum: unknown, unit: string) => {
 }
 
 /** The bounds of a value in words. */
-export const limitsOf = (node: Node): ReadonlyArray<string> => [
+export const limitsOf = (node: Json): ReadonlyArray<string> => [
   ...range(node["minLength"], node["maxLength"], " characters"),
   ...range(node["minimum"], node["maximum"], ""),
   ...range(node["minItems"], node["maxItems"], " elements"),

@@ -1,5 +1,6 @@
+import { objectOf } from "../../domain/schema/Json.ts"
 import type { Group, Guide } from "./Guides.ts"
-import { nodeOf, type Resolve } from "./Json.ts"
+import type { Resolve } from "./Json.ts"
 import { anchorOf } from "./Markdown.ts"
 import type { Operation, Parameter, Resource } from "./Reference.ts"
 import { shapeOf } from "./Schemas.ts"
@@ -48,7 +49,7 @@ const ofGuide = ({ markdown, slug, summary, title }: Guide): ReadonlyArray<Searc
 
 const namesOf = (resolve: Resolve, { body, parameters }: Operation) => [
   ...parameters.map(({ name }: Parameter) => name),
-  ...(body === undefined ? [] : Object.keys(nodeOf(shapeOf(resolve, body.schema).node["properties"])))
+  ...(body === undefined ? [] : Object.keys(objectOf(shapeOf(resolve, body.schema).node["properties"])))
 ]
 
 const ofResource = (resolve: Resolve, { operations, parent, slug, title }: Resource): ReadonlyArray<SearchRecord> =>
