@@ -18,25 +18,35 @@ const timeOf = (text: string) =>
 
 const wireOf = (event: Event) => Effect.map(Effect.orDie(Schema.encodeEffect(Event)(event)), Service.recordOf)
 
-/** The newest events, the latest first. */
-const latest = (query: FollowQuery, limit: number) =>
-  Effect.flatMap(Client, (client) => client.events.list({ query: { ...query, limit, order: "desc" } }))
+interface Page {
+  readonly limit: number
+  readonly order: "asc" | "desc"
+}
 
-/** All events since a time. */
-const since = (query: FollowQuery) =>
-  Effect.map(Client, (client) =>
-    Stream.paginate(query.after, (after) =>
-      Effect.map(
-        client.events.list({ query: { ...query, limit: maxLimit, ...(after === undefined ? {} : { after }) } }),
-        ({ cursor, data, more }) => [data, more ? Option.some(cursor) : Option.none()] as const
+/** The events of all pages; one that is empty can have others behind it. */
+const read = (query: FollowQuery, page: Page) =>
+  Stream.unwrap(
+    Effect.map(Client, (client) =>
+      Stream.paginate(query.after, (after) =>
+        Effect.map(
+          client.events.list({ query: { ...query, ...page, ...(after === undefined ? {} : { after }) } }),
+          ({ cursor, data, more }) => [data, more ? Option.some(cursor) : Option.none()] as const
+        )
       )
     )
   )
 
+/** The newest events, the latest first, or all those since a time. */
+const found = (query: FollowQuery, limit: number) =>
+  query.since === undefined
+    ? Stream.take(read(query, { limit, order: "desc" }), limit)
+    : read(query, { limit: maxLimit, order: "asc" })
+
 /** The events behind the last one there is, or since a time, for ever. */
 const followed = Effect.fnUntraced(function* (query: FollowQuery) {
   if (query.since !== undefined) return events(query)
-  return events({ ...query, after: (yield* latest({}, 1)).cursor })
+  const client = yield* Client
+  return events({ ...query, after: (yield* client.events.list({ query: { limit: 1, order: "desc" } })).cursor })
 })
 
 const flags = {
@@ -48,7 +58,11 @@ const flags = {
   record: optionalText("record", "The uuid of a record, from either side of relations"),
   since: optionalText("since", "The time of the first event, such as 2026-11-22T10:15:00Z; default: the latest events"),
   limit: Flag.Int("limit").pipe(
-    Flag.withDescription("Without --since and --follow, the number of events, 1 to 500"),
+    Flag.withDescription(`Without --since and --follow, the number of events, 1 to ${maxLimit}`),
+    Flag.filter(
+      (value) => value >= 1 && value <= maxLimit,
+      (value) => `Expected 1 to ${maxLimit}, got ${value}`
+    ),
     Flag.withDefault(20)
   ),
   json,
@@ -83,9 +97,7 @@ export const command = Command.make(
           Stream.run(stdio.stdout())
         )
       }
-      const found =
-        query.since === undefined ? (yield* latest(query, limit)).data : yield* Stream.runCollect(yield* since(query))
-      return yield* Print.events(yield* Effect.forEach(found, wireOf), json)
+      return yield* Print.events(yield* Effect.forEach(yield* Stream.runCollect(found(query, limit)), wireOf), json)
     })
     yield* Effect.provide(work, Connection.layer({ key, url }))
   })

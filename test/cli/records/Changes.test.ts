@@ -49,6 +49,19 @@ describe("commands on changes", () => {
     assert.deepStrictEqual([code, err.includes("--since: Expected a time")], [1, true])
   })
 
+  it("the latest events of a type are found behind more events of others than the service reads for a page", async () => {
+    const { uuid } = await json("create", "locations", "--set", "name=Behind", "--set", "identifier=Behind", "--json")
+    await json("delete", "locations", uuid, "--json")
+    const latest = () => json("events", "--types", "location.deleted", "--limit", "1")
+    const found = await until("the deletion is listed", async () => {
+      const events = await latest()
+      return events[0]?.record.uuid === uuid && events
+    })
+    // A page reads 10,000 positions.
+    await service.execute("update event_log set position = position + 25000")
+    assert.deepStrictEqual(await latest(), found)
+  })
+
   it("the help of events has the order with --since, and an example whose types the shell does not expand", async () => {
     const { out } = await waypost(["events", "--help"], env)
     assert.include(out, "with --since the oldest first")
