@@ -1,4 +1,4 @@
-import { Effect, Predicate, Scope, Struct } from "effect"
+import { Array as Arr, Effect, Predicate, Scope, Struct } from "effect"
 import * as RefusedFile from "./RefusedFile.ts"
 import { placeOf, type Reason, type Row } from "./Row.ts"
 import type { ExportFormat, Format } from "./Format.ts"
@@ -36,17 +36,28 @@ const withoutReasons = ({ titles }: TableSource, cells: ReadonlyArray<string>) =
   return at === -1 ? cells : cells.filter((_, index) => index !== at)
 }
 
+/**
+ * The cells with the reasons under their title. A row of another width keeps another one, so that it is refused again unless
+ * it is corrected; spreadsheets leave out the empty cell at the end of one that was too short.
+ */
+const withReasons = (cells: ReadonlyArray<string>, reasons: string, width: number) => {
+  const missing = width - cells.length
+  return missing > 0
+    ? [...cells, ...Arr.replicate("", missing), reasons, ""]
+    : [...cells.slice(0, width), reasons, ...cells.slice(width)]
+}
+
 const csv = (delimiter: string) => {
   let isFirst = true
   return (refused: RefusedRow): string => {
     const { source } = refused.row
     if (!isTableSource(source)) return ""
     // Without the mark, spreadsheets do not read UTF-8.
-    const header = isFirst
-      ? `\uFEFF${csvLine([...withoutReasons(source, source.titles), reasonsTitle], delimiter)}`
-      : ""
+    const titles = withoutReasons(source, source.titles)
+    const header = isFirst ? `\uFEFF${csvLine([...titles, reasonsTitle], delimiter)}` : ""
     isFirst = false
-    return header + csvLine([...withoutReasons(source, source.cells), textOf(refused)], delimiter)
+    const cells = withReasons(withoutReasons(source, source.cells), textOf(refused), titles.length)
+    return header + csvLine(cells, delimiter)
   }
 }
 

@@ -107,6 +107,18 @@ describe("rows that an import rejects", () => {
     assert.include((await importing.run("locations", again)).out, "2 refused")
   })
 
+  it("with fewer cells than the header have the reasons under their title, where spreadsheets leave them", async () => {
+    const path = importing.file("identifier;name;address.city\nS-1;A\n", "csv")
+    assert.strictEqual((await importing.run("locations", path)).code, 1)
+    assert.strictEqual(
+      importing.refused(path, "csv"),
+      "\uFEFFidentifier;name;address.city;_reasons\r\nS-1;A;;line 2: The row has 2 cells and the header has 3;\r\n"
+    )
+    // A spreadsheet saves a row without the empty cell behind its last column.
+    assert.include(await correct(path, "csv", ";\r\n", "\r\n"), "1 created")
+    assert.notProperty(await importing.find("S-1"), "address")
+  })
+
   it("of a line that is no JSON are kept", async () => {
     const path = importing.file('{"identifier":\n', "ndjson")
     assert.strictEqual((await importing.run("locations", path)).code, 1)
