@@ -41,11 +41,11 @@ const inline = (text: string) =>
     })
 
 /** The pairs of a CSV file of two columns. */
-const ofFile = Effect.fnUntraced(function* (file: string) {
+const ofFile = Effect.fnUntraced(function* (file: string, isPath: (title: string) => boolean) {
   const fs = yield* FileSystem.FileSystem
   const bytes = Stream.mapError(fs.stream(file), inFile(file))
   const encoding = yield* Encoding.detect(bytes, { isWhole: true })
-  const { delimiter, text } = yield* Csv.detectDelimiter(Encoding.decode(encoding)(bytes), () => false)
+  const { delimiter, text } = yield* Csv.detectDelimiter(Encoding.decode(encoding)(bytes), isPath)
   const lines = yield* Stream.runCollect(Csv.lines(delimiter)(text))
   return lines.map(({ cells }) => cells)
 }, Effect.scoped)
@@ -55,19 +55,22 @@ export const mapOf = Effect.fnUntraced(function* (given: string | undefined, col
   const map = new Map<string, string>()
   if (given === undefined) return map
   const fs = yield* FileSystem.FileSystem
-  const isFile = yield* fs.exists(given)
-  const isInline = given.includes("=") && !isFile
+  const hasPairs = given.includes("=")
+  // Pairs may be longer than the name of a file.
+  const isFile = yield* hasPairs ? Effect.orElseSucceed(fs.exists(given), () => false) : fs.exists(given)
+  const isInline = hasPairs && !isFile
   if (!isFile && !isInline) {
     return yield* fail(
       `--map ${given}: no file has this name; pairs are written as Filiaalnaam=name,Plaats=address.city`
     )
   }
-  for (const pair of isInline ? inline(given) : yield* ofFile(given)) {
+  const isPath = (title: string) => columns.some(({ path }) => path === titleOf(title))
+  for (const pair of isInline ? inline(given) : yield* ofFile(given, isPath)) {
     const [name = "", path = "", ...rest] = pair.map(titleOf)
     if (name === "" || path === "" || rest.length > 0) {
       return yield* fail(`--map: "${pair.join(",")}" is not a name of the file and a column`)
     }
-    if (!columns.some((column) => column.path === path)) {
+    if (!isPath(path)) {
       return yield* fail(`--map ${name}=${path}: unknown column${hintFor(path, columns)}`)
     }
     if (map.has(name)) return yield* fail(`--map: "${name}" appears twice`)

@@ -30,6 +30,22 @@ describe("an import of columns with other names", () => {
     assert.strictEqual((await find("M-2")).name, "B")
   })
 
+  it("--map takes pairs that are longer than the name of a file may be", async () => {
+    const titles = Array.from({ length: 6 }, (_, index) => `${"Lange kolomnaam ".repeat(4)}${index}`)
+    const paths = ["identifier", "name", "address.city", "contact.email", "contact.phone", "contact.website"]
+    const pairs = titles.map((title, index) => `${title}=${paths[index]!}`).join(",")
+    const { code, err } = await imported(`${titles.join(";")}\nM-5;Lang;Utrecht;;;\n`, "csv", "--map", pairs)
+    assert.strictEqual(code, 0, err)
+    assert.strictEqual((await find("M-5")).name, "Lang")
+  })
+
+  it("--map takes a CSV file whose first name has a comma without quotes, as Excel writes it between semicolons", async () => {
+    const pairs = importing.file("Naam, filiaal;name\nNummer;identifier\n", "csv")
+    const { code, err } = await imported("Nummer;Naam, filiaal\nM-6;B\n", "csv", "--map", pairs)
+    assert.strictEqual(code, 0, err)
+    assert.strictEqual((await find("M-6")).name, "B")
+  })
+
   it("--map renames the members of JSON records", async () => {
     const record = { Nummer: "M-3", Filiaalnaam: "C", Plaats: "Utrecht", address: { zone: "Centrum" } }
     const { code, err } = await imported(JSON.stringify([record]), "json", "--map", map)
