@@ -14,9 +14,13 @@ type Paint = ReturnType<typeof painter>
 
 const shown = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value))
 
-/** A change of a plan in lines: its record, and each member before and after. */
-export const linesOf = (paint: Paint, { changes, issues = [], key, kind, row }: PlanChange): ReadonlyArray<string> => [
-  `${kind} ${key === "" ? "(no key)" : key}${row === undefined ? "" : paint("dim", ` row ${row}`)}`,
+/** A change of a plan in lines: its record, its place in the file, and each member before and after. */
+export const linesOf = (
+  paint: Paint,
+  placeAt: (row: number) => string,
+  { changes, issues = [], key, kind, row }: PlanChange
+): ReadonlyArray<string> => [
+  `${kind} ${key === "" ? "(no key)" : key}${row === undefined ? "" : paint("dim", ` ${placeAt(row)}`)}`,
   ...issues.map(({ message, path }) => paint("yellow", `  ${path === "" ? message : `${path}: ${message}`}`)),
   ...(kind === "delete"
     ? []

@@ -61,7 +61,11 @@ const pagesOf = (client: Client["Service"], uuid: PlanId, limit: number) =>
   )
 
 /** Shows a plan, without the rows that were printed before, and only its first changes if it can be applied. */
-const show = Effect.fnUntraced(function* (plan: Plan, { force, isPlan, printed }: Decision, hasColour: boolean) {
+const show = Effect.fnUntraced(function* (
+  plan: Plan,
+  { force, isPlan, placeAt, printed }: Decision,
+  hasColour: boolean
+) {
   const client = yield* Client
   const paint = painter(hasColour)
   yield* Console.log(summaryOf(plan))
@@ -71,7 +75,8 @@ const show = Effect.fnUntraced(function* (plan: Plan, { force, isPlan, printed }
     isPlan ? pages : Stream.take(pages, 1),
     Effect.fnUntraced(function* ({ data, more }) {
       for (const change of data) {
-        if (change.row === undefined || !printed.has(change.row)) yield* Console.log(linesOf(paint, change).join("\n"))
+        if (change.row === undefined || !printed.has(change.row))
+          yield* Console.log(linesOf(paint, placeAt, change).join("\n"))
       }
       left = more
     })
@@ -88,6 +93,8 @@ interface Decision {
   readonly force: boolean
   /** The numbers of the rows that were printed before. */
   readonly printed: ReadonlySet<number>
+  /** The position of the row with a number, as messages show it. */
+  readonly placeAt: (row: number) => string
 }
 
 /** Shows a plan, and applies it if that is wanted; whether it did. */
@@ -133,7 +140,7 @@ const sync = Effect.fnUntraced(function* (
     return yield* new CommandError({ message: "Pass --yes to apply the changes, or --plan to only show them" })
   }
   const { rows } = yield* FileRows.open(file, resource, options)
-  const { refused, text } = yield* PlanLines.make(resource, rows)
+  const { placeAt, refused, text } = yield* PlanLines.make(resource, rows)
   const plan = yield* client.plans.create({
     query: {
       resource: resource.name,
@@ -145,7 +152,7 @@ const sync = Effect.fnUntraced(function* (
     payload: text
   })
   const remove = Effect.ignore(client.plans.delete({ params: { uuid: plan.uuid } }))
-  const isApplied = yield* Effect.onError(decide(plan, { force, isPlan, printed: refused, yes }), () => remove)
+  const isApplied = yield* Effect.onError(decide(plan, { force, isPlan, placeAt, printed: refused, yes }), () => remove)
   if (!isApplied) yield* remove
 }, Effect.scoped)
 

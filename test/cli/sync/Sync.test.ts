@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
+import writeWorkbook from "write-excel-file/node"
 import { waypost } from "../../support/cli/Command.ts"
 import * as Served from "../../support/cli/Served.ts"
 
@@ -37,12 +38,28 @@ describe("waypost sync", () => {
     assert.strictEqual(planned.code, 2)
     assert.strictEqual(
       planned.out,
-      "locations: 1 to create\ncreate SP-1 row 1\n  + name: One\n  + identifier: SP-1\n  + address.city: Utrecht\n"
+      "locations: 1 to create\ncreate SP-1 line 2\n  + name: One\n  + identifier: SP-1\n  + address.city: Utrecht\n"
     )
     assert.deepStrictEqual(await namesOf("SP-"), [])
     assert.strictEqual((await sync("locations", "planned.csv", lines, "--yes")).code, 0)
     const again = await sync("locations", "planned.csv", lines, "--plan")
     assert.deepStrictEqual([again.code, again.out], [0, "locations: 1 unchanged\nNothing to do\n"])
+  })
+
+  it("the rows of a workbook have the numbers that the spreadsheet shows, also behind rows without content", async () => {
+    const cells = [
+      ["identifier", "name", "contact.email"],
+      [null, null, null],
+      ["SW-1", null, null],
+      ["SW-2", "Two", "no address"],
+      ["SW-3", "Three", null]
+    ]
+    const path = join(service.folder, "sheet.xlsx")
+    const rows = cells.map((row) => row.map((value) => (value === null ? null : { value })))
+    writeFileSync(path, await writeWorkbook(rows).toBuffer())
+    const { code, out } = await waypost(["sync", "locations", path, "--plan"], env)
+    assert.strictEqual(code, 2)
+    assert.deepStrictEqual(out.match(/\brow \d+/g), ["row 3", "row 4", "row 5"], out)
   })
 
   it("without a terminal it writes only with --yes", async () => {
@@ -85,7 +102,7 @@ describe("waypost sync", () => {
     assert.strictEqual((await sync("locations", "kept.csv", [titles, ...names], "--yes")).code, 0)
     const full = ["--full", "--yes", "--force", "--max-deletes", "100", "--filter", "identifier:startsWith:SK-"]
     const unread = await sync("locations", "kept.csv", [titles, "SK-1,Branch,NL,", "SK-2,Branch"], ...full)
-    assert.include(unread.out, "nothing is deleted, because the key of row 2 cannot be read")
+    assert.include(unread.out, "nothing is deleted, because the key of row 3 cannot be read")
     assert.lengthOf(await namesOf("SK-"), 4)
     const rows = ["SK-1,Branch,NL,garbage", "SK-2,Branch,Narnia,", "SK-3,Renamed,NL,"]
     const kept = await sync("locations", "kept.csv", [titles, ...rows], ...full)
@@ -197,7 +214,7 @@ describe("waypost sync", () => {
     ]
     const planned = await sync("locations", "all.csv", lines("One"), "--plan")
     assert.lengthOf(planned.out.match(/^create SA-/gm)!, 350)
-    assert.include(planned.out, "create SA-349 row 350\n")
+    assert.include(planned.out, "create SA-349 line 351\n")
     assert.notInclude(planned.out, "… and")
     const applied = await sync("locations", "all.csv", lines("One"), "--yes")
     assert.lengthOf(applied.out.match(/^create SA-/gm)!, 20)
@@ -220,10 +237,10 @@ describe("waypost sync", () => {
     )
     const planned = await sync("posts", "long.ndjson", posts, "--plan")
     assert.strictEqual(planned.code, 2, planned.err)
-    assert.include(planned.out, "posts: 6 to create\ncreate long-0 row 1\n")
+    assert.include(planned.out, "posts: 6 to create\ncreate long-0 line 1\n")
     assert.deepStrictEqual(
       planned.out.match(/^create .*/gm),
-      posts.map((_, index) => `create long-${index} row ${index + 1}`)
+      posts.map((_, index) => `create long-${index} line ${index + 1}`)
     )
   })
 })
