@@ -1,5 +1,5 @@
 import { Effect, FileSystem, Stream } from "effect"
-import { inFile } from "./Failures.ts"
+import { CommandError, inFile } from "./Failures.ts"
 
 /**
  * Replaces a file at once: after a crash it is the old one or the new one. Only its owner can read it. The text is collected
@@ -11,6 +11,10 @@ export const replace = Effect.fnUntraced(function* <E, R>(
   partial = `${file}.partial`
 ) {
   const fs = yield* FileSystem.FileSystem
+  const isFolder = Effect.map(fs.stat(file), ({ type }) => type === "Directory")
+  if (yield* Effect.orElseSucceed(isFolder, () => false)) {
+    return yield* new CommandError({ message: `${file} is a folder; name a file` })
+  }
   // One that an earlier run left would keep its mode.
   yield* fs.remove(partial, { force: true })
   const write = Effect.gen(function* () {
@@ -21,6 +25,7 @@ export const replace = Effect.fnUntraced(function* <E, R>(
     )
     yield* Effect.mapError(handle.sync, inFile(file))
   })
-  yield* Effect.scoped(write).pipe(Effect.onError(() => Effect.ignore(fs.remove(partial, { force: true }))))
-  yield* fs.rename(partial, file)
+  yield* Effect.andThen(Effect.scoped(write), fs.rename(partial, file)).pipe(
+    Effect.onError(() => Effect.ignore(fs.remove(partial, { force: true })))
+  )
 })

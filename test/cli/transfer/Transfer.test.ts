@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpClientError, HttpClientRequest } from "effect/http"
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import * as Failures from "../../../src/cli/Failures.ts"
@@ -163,6 +163,14 @@ describe("waypost import and export", () => {
       const { code, err } = await waypost([command, "locations", join(folder, "none/x.csv")], env)
       assert.deepStrictEqual([code, err.trim()], [1, `The folder ${join(folder, "none")} does not exist`])
     }
+  })
+
+  it("an export to a folder that exists says so and leaves no file next to the folder", async () => {
+    const target = join(folder, "exports")
+    mkdirSync(target)
+    const { code, err } = await waypost(["export", "locations", target, "--format", "csv"], env)
+    assert.deepStrictEqual([code, err], [1, `${target} is a folder; name a file\n`])
+    assert.isEmpty(readdirSync(folder).filter((name) => name.startsWith("exports.")))
   })
 
   it("a file that the system cannot read or write is named with what the system reports", async () => {
