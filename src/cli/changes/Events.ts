@@ -97,7 +97,7 @@ export const command = Command.make(
           Stream.run(stdio.stdout())
         )
       }
-      return yield* Print.events(yield* Effect.forEach(yield* Stream.runCollect(found(query, limit)), wireOf), json)
+      return yield* Print.events(Stream.mapEffect(found(query, limit), wireOf), json)
     })
     yield* Effect.provide(work, Connection.layer({ key, url }))
   })

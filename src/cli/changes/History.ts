@@ -1,4 +1,4 @@
-import { Console, Effect } from "effect"
+import { Console, Effect, Stream } from "effect"
 import { Command } from "effect/cli"
 import type { Operation } from "../../api/Operations.ts"
 import { json } from "../CommonFlags.ts"
@@ -20,7 +20,7 @@ const showing = (operation: Operation) =>
       const connection = { key, url }
       const path = Contract.pathOf(operation, yield* Contract.uuidOf(connection, operation, record))
       const answer = yield* Service.call(connection)({ method: "GET", path, query: Contract.sent(query) })
-      yield* Print.events(Service.recordsOf(answer), json)
+      yield* Print.events(Stream.fromArray(Service.recordsOf(answer)), json)
       if (answer["more"] === true) yield* Console.error(`There are more: --after ${String(answer["cursor"])}`)
     })
   )

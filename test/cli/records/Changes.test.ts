@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { once } from "node:events"
-import { afterAll, beforeAll } from "vitest"
+import { afterAll, beforeAll, onTestFinished } from "vitest"
 import { start, waypost } from "../../support/cli/Command.ts"
+import * as Proxy from "../../support/cli/Proxy.ts"
 import * as Served from "../../support/cli/Served.ts"
 import { until } from "../../support/Until.ts"
 
@@ -60,6 +61,25 @@ describe("commands on changes", () => {
     // A page reads 10,000 positions.
     await service.execute("update event_log set position = position + 25000")
     assert.deepStrictEqual(await latest(), found)
+  })
+
+  it("events since a time are printed as they are read, before the last page", async () => {
+    await json("create", "locations", "--set", "name=Printed", "--set", "identifier=Printed", "--json")
+    const page = await until("an event is listed", async () => {
+      const { body } = await service.call("GET", "/v1/events?limit=1")
+      return body.data.length === 1 && body
+    })
+    const proxy = await Proxy.start(service.url)
+    onTestFinished(proxy.close)
+    const first = {
+      status: 200,
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ ...page, more: true })
+    }
+    proxy.decide(({ path }) => (path.includes("after=") ? { status: 418 } : first))
+    const { code, out } = await waypost(["events", "--since", "2026-01-01"], { ...env, WAYPOST_URL: proxy.url })
+    assert.strictEqual(code, 1)
+    assert.deepStrictEqual(JSON.parse(`${out}]`), page.data)
   })
 
   it("the help of events has the order with --since, and an example whose types the shell does not expand", async () => {
