@@ -16,6 +16,9 @@ const schema = Schema.Struct({ fileUuid: FileId })
 /** The name of the queue of a share. Files of earlier versions have none. */
 const nameOf = (share: string | null | undefined) => (typeof share === "string" ? `renditions ${share}` : "renditions")
 
+/** How long the row of a job that has ended or failed stays. While it is there, its file is not queued again. */
+const timeToLive = "1 day"
+
 /** How long a queue is asked for a file that another process may have taken. */
 const patience = "1 second"
 
@@ -86,7 +89,7 @@ export class ThumbnailQueue extends Context.Service<
     })
   ).pipe(
     Layer.provide(PersistedQueue.layer),
-    Layer.provideMerge(PersistedQueue.layerCleanup({ timeToLive: "1 day" })),
+    Layer.provideMerge(PersistedQueue.layerCleanup({ timeToLive, failedTimeToLive: timeToLive })),
     Layer.provide(jobs),
     Layer.provide(
       Layer.effect(

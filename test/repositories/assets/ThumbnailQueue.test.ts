@@ -6,6 +6,7 @@ import { Sql } from "../../../src/sql/Sql.ts"
 import { explained, nodes, rowsOf } from "../../sql/Explained.ts"
 import * as Postgres from "../../support/Postgres.ts"
 import { settings } from "../../support/TestServer.ts"
+import { eventually } from "../../support/Until.ts"
 
 const uuid = (number: number) => `0198d9e4-7d0c-7b1e-8b54-00000000000${number}`
 const files = [1, 2, 3, 4, 5].map((number) => FileId.make(uuid(number)))
@@ -79,6 +80,28 @@ layer(services, { excludeTestServices: true })("the queues of thumbnails", (it) 
       yield* taken(140)
       assert.deepStrictEqual(yield* names, ["renditions 140"])
       yield* pooled`delete from jobs where id like 'taken %'`
+    })
+  )
+
+  it.effect("a job of thumbnails that failed for the last time is removed a day later", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      for (const hours of [23, 25]) {
+        yield* pooled`insert into jobs (id, queue_name, element, state, attempts, visible_at, created_at, updated_at)
+          select ${`failed ${hours}`}, 'renditions', '{}', 'failed', 5, at, at, at
+          from (select now() - ${`${hours} hours`}::interval as at)`
+      }
+      const left = Effect.map(
+        pooled<{ readonly id: string }>`select id from jobs where id like 'failed %' order by id`,
+        (rows) => rows.map(({ id }) => id)
+      )
+      const started = Layer.build(Layer.fresh(ThumbnailQueue.layer))
+      const found = Effect.andThen(
+        started,
+        eventually("the old job is removed", left, (ids) => ids.length < 2)
+      )
+      assert.deepStrictEqual(yield* Effect.scoped(found), ["failed 23"])
+      yield* pooled`delete from jobs where id like 'failed %'`
     })
   )
 
