@@ -6,7 +6,7 @@ import {
   Renderer,
   type NoFfmpegError,
   type NotRenderableError,
-  type RenderFailedError,
+  RenderFailedError,
   type Wanted
 } from "../media/Renderer.ts"
 import { Files, type StoredFile } from "../repositories/assets/Files.ts"
@@ -114,7 +114,10 @@ export class Thumbnails extends Context.Service<
         wanted: ReadonlyArray<Wanted>,
         turn: ThumbnailTurns.Turn
       ) {
-        const copy = yield* turn.copy(storage.localFile(storageKey(file.uuid)))
+        const localFile = storage.localFile(storageKey(file.uuid))
+        const copy = yield* turn.copy(
+          Effect.catchTag(localFile, "CopyFailedError", RenderFailedError.because("The file cannot be copied"))
+        )
         if (Option.isNone(copy)) return false
         const source = { path: copy.value, mimeType: file.mimeType }
         const drawn = yield* turn.draw(renderer.render(source, wanted))

@@ -12,7 +12,7 @@ import { type Bucket, connect, notUnderstood, orWhen, type S3Options } from "./S
 import * as S3Files from "./S3Files.ts"
 import { pages } from "./S3Pages.ts"
 import * as S3Uploads from "./S3Uploads.ts"
-import { type Range, Storage, type StoredObject } from "./Storage.ts"
+import { CopyFailedError, type Range, Storage, type StorageUnavailableError, type StoredObject } from "./Storage.ts"
 
 /** Stores objects in a bucket of Amazon S3 or of a compatible store. */
 export const layer = (options: S3Options): Layer.Layer<Storage> =>
@@ -43,6 +43,13 @@ const removeOldCopies = Effect.gen(function* () {
     yield* Effect.ignore(attempt(remove))
   }
 }).pipe(Effect.ignore)
+
+/** A file operation that makes a copy. Its failure is no failure of the store. */
+const copying = <A, R>(operation: Effect.Effect<A, StorageUnavailableError, R>) =>
+  Effect.mapError(operation, ({ cause }) => {
+    const message = `The file cannot be copied to the folder of temporary files (TMPDIR): ${tmpdir()}`
+    return new CopyFailedError({ message, ...(cause === undefined ? {} : { cause }) })
+  })
 
 const objectsIn = ({ at, Bucket, call, patience, prefix }: Bucket) => {
   const of = (key: string) => Effect.map(objectKey(key), (key) => ({ Bucket, Key: at(key) }))
@@ -91,11 +98,11 @@ const objectsIn = ({ at, Bucket, call, patience, prefix }: Bucket) => {
 
   const localFile = Effect.fn("S3Storage.localFile")(function* (key: string) {
     const folder = yield* Effect.acquireRelease(
-      attempt(() => mkdtemp(join(tmpdir(), copyFolder.prefix))),
+      copying(attempt(() => mkdtemp(join(tmpdir(), copyFolder.prefix)))),
       (folder) => Effect.ignore(attempt(() => rm(folder, { recursive: true, force: true })))
     )
-    const file = yield* temporaryFile(folder)
-    yield* Stream.runForEach(read(key), (chunk) => append(file, chunk))
+    const file = yield* copying(temporaryFile(folder))
+    yield* Stream.runForEach(read(key), (chunk) => copying(append(file, chunk)))
     return file.path
   })
 

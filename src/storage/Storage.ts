@@ -6,6 +6,12 @@ export class StorageUnavailableError extends Schema.TaggedError<StorageUnavailab
   cause: Schema.optionalKey(Schema.Defect())
 }) {}
 
+/** An object cannot be copied to this machine, most often because its disk is full; the store is well. */
+export class CopyFailedError extends Schema.TaggedError<CopyFailedError>()("CopyFailedError", {
+  message: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect())
+}) {}
+
 /** The parts of an upload do not make a file: one is missing or has another entity tag. */
 export class InvalidPartsError extends Schema.TaggedError<InvalidPartsError>()("InvalidPartsError", {
   message: Schema.String
@@ -79,7 +85,7 @@ export class Storage extends Context.Service<
     /** The bytes of an object; the stream fails if it cannot deliver all of them. */
     read(key: string, range?: Range): Stream.Stream<Uint8Array, StorageUnavailableError>
     /** The object as a file of this machine, for programs that read files; the scope removes a copy. */
-    localFile(key: string): Effect.Effect<string, StorageUnavailableError, Scope.Scope>
+    localFile(key: string): Effect.Effect<string, StorageUnavailableError | CopyFailedError, Scope.Scope>
     /** Removes an object, if it exists. */
     remove(key: string): Stored<void>
     /** All objects, in no particular order. */

@@ -8,7 +8,7 @@ import { Files, type StoredFile } from "../../src/repositories/assets/Files.ts"
 import { ThumbnailQueue } from "../../src/repositories/assets/ThumbnailQueue.ts"
 import { ApiKeys } from "../../src/services/ApiKeys.ts"
 import { ThumbnailPatience, Thumbnails } from "../../src/services/Thumbnails.ts"
-import { Storage } from "../../src/storage/Storage.ts"
+import { CopyFailedError, Storage } from "../../src/storage/Storage.ts"
 import * as TestServer from "../support/TestServer.ts"
 import { eventually } from "../support/Until.ts"
 
@@ -44,7 +44,7 @@ const stage = (patience: string | number, { remote = [], stored = [] }: Options 
   const begun: Array<string> = []
   const marked: Array<string> = []
   const copying: Array<string> = []
-  const copies = new Map(remote.map((number) => [String(number), Deferred.makeUnsafe<void>()]))
+  const copies = new Map(remote.map((number) => [String(number), Deferred.makeUnsafe<void, CopyFailedError>()]))
   const written = new Set<string>()
   const jobs = new Map<string, Deferred.Deferred<void, RenderFailedError>>()
   const numberOf = (path: string) => path.slice(-1)
@@ -93,6 +93,7 @@ const stage = (patience: string | number, { remote = [], stored = [] }: Options 
     marked,
     copying,
     copy: (number: number) => Deferred.succeed(copies.get(String(number))!, undefined),
+    failCopy: (number: number, error: CopyFailedError) => Deferred.fail(copies.get(String(number))!, error),
     finish: (number: number) => Effect.flatMap(working(number), (job) => Deferred.succeed(job!, undefined)),
     fail: (number: number, error: RenderFailedError) =>
       Effect.flatMap(working(number), (job) =>
@@ -162,6 +163,21 @@ describe("the order of thumbnails", () => {
         assert.deepStrictEqual(begun, ["1"])
       }).pipe(Effect.provide(layer), Effect.scoped)
     })
+
+  it.live("a file that cannot be copied gets its icon, and no request copies it again for a minute", () => {
+    const { copying, failCopy, layer } = stage("1 minute", { remote: [1] })
+    return Effect.gen(function* () {
+      const thumbnails = yield* Thumbnails
+      yield* failCopy(1, new CopyFailedError({ message: "The file does not fit" }))
+      for (let request = 0; request < 2; request++) {
+        const answer = yield* thumbnails.get(file(1), thumbnail)
+        assert.isTrue("bytes" in answer.source)
+        assert.isFalse(answer.isFinal)
+      }
+      assert.deepStrictEqual(copying, ["1"])
+      assert.strictEqual((yield* Effect.flip(thumbnails.make(file(1))))._tag, "RenderFailedError")
+    }).pipe(Effect.provide(layer), Effect.scoped)
+  })
 
   it.live("keys take turns: a file is not behind all files of another key", () => {
     const { begun, finish, layer, working } = stage("1 minute")

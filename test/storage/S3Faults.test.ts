@@ -10,6 +10,7 @@ import { bytesOf } from "../../src/storage/S3Body.ts"
 import type { S3Options } from "../../src/storage/S3Client.ts"
 import * as S3Storage from "../../src/storage/S3Storage.ts"
 import { Storage } from "../../src/storage/Storage.ts"
+import { failing } from "../support/storage/Disks.ts"
 import { atBest, eventually } from "../support/Until.ts"
 import { failingStore, type Fault } from "../support/storage/StubStore.ts"
 
@@ -198,6 +199,18 @@ describe("failing S3 store", () => {
       yield* Effect.sleep("300 millis")
       assert.strictEqual(seen.requests, 1)
     }).pipe(atBest)
+  )
+
+  it.live("a copy that does not fit into the folder of temporary files fails as such, and not as the store", () =>
+    Effect.gen(function* () {
+      const { options } = yield* failingStore("has half of the object")
+      const storage = yield* storageOf(options)
+      yield* Effect.scoped(storage.localFile(upload.key))
+      yield* failing("writeFile", "ENOSPC", () => true)
+      const error = yield* Effect.flip(Effect.scoped(storage.localFile(upload.key)))
+      assert.strictEqual(error._tag, "CopyFailedError")
+      assert.include(error.message, "TMPDIR")
+    }).pipe(Effect.scoped)
   )
 
   it.live("copies of files that a killed process left are removed at the start, and no others", () =>
