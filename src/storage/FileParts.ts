@@ -76,7 +76,7 @@ export const make = (layout: FileLayout, secret: PartUrl.Secret): FileParts["Ser
     yield* attempt(() => file.handle.sync())
     const fits = Effect.flatMap(left, (allowed) => (size > allowed ? tooLarge(maxSize) : Effect.void))
     // An abort removes the folder in one step, so a late part has no folder.
-    yield* PartFiles.publishIf(file.path, folder, { partNumber, eTag }, fits).pipe(orOn("ENOENT", gone))
+    yield* PartFiles.publishIf(file.path, folder, { partNumber, eTag, size }, fits).pipe(orOn("ENOENT", gone))
     yield* PartFiles.removeReplaced(folder, partNumber)
     return { eTag }
   })

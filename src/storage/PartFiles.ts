@@ -10,14 +10,24 @@ import type { StorageUnavailableError, StoredPart } from "./Storage.ts"
  * The parts of an upload are files named `<number>-<uuid>-<entity tag>`. So a part and its tag appear in one step. Of two
  * parts with one number the greater uuid is the newer one, because times of files are too coarse to order them.
  */
-const newPartFile = (folder: string, { eTag, partNumber }: ListedPart): string =>
-  join(folder, `${partNumber}-${SecureRandom.uuidV7Unsafe()}-${eTag}`)
+const newPartFile = (folder: string, { eTag, partNumber, size }: StoredPart): string =>
+  join(folder, `${partNumber}-${newAge(size)}-${eTag}`)
+
+/**
+ * A uuid of version 7, whose last 32 bits order nothing. One of version 8 has the size of the part there, if it fits: so the
+ * names of a folder are enough to count its parts. Nodes of earlier versions read and order such a uuid like any other.
+ */
+const newAge = (size: number): string => {
+  const uuid = SecureRandom.uuidV7Unsafe()
+  if (size >= 2 ** 32) return uuid
+  return `${uuid.slice(0, 14)}8${uuid.slice(15, -8)}${size.toString(16).padStart(8, "0")}`
+}
 
 const form = /^([1-9]\d{0,4})-([0-9a-f-]{36})-([0-9a-f]{32})$/
 
 /** The name of a part while it is counted: such a file has a size, and is not a part yet. */
 const counted = ".counted"
-const sized = /^([1-9]\d{0,4})-[0-9a-f-]{36}-[0-9a-f]{32}(?:\.counted)?$/
+const sized = /^([1-9]\d{0,4})-([0-9a-f-]{36})-[0-9a-f]{32}(?:\.counted)?$/
 
 interface PartFile extends ListedPart {
   readonly path: string
@@ -38,6 +48,17 @@ const filesIn = (folder: string) =>
         .toSorted((a, b) => (a.age < b.age ? -1 : 1))
   )
 
+/** The size of a part, which may become one concurrently. Only a name without the size costs a look at the file. */
+const sizeOf = (path: string, age: string): Effect.Effect<number, StorageUnavailableError> => {
+  if (age[14] === "8") return Effect.succeed(Number.parseInt(age.slice(-8), 16))
+  const size = Effect.map(
+    attempt(() => stat(path)),
+    ({ size }) => size
+  )
+  if (!path.endsWith(counted)) return size
+  return orOn("ENOENT", () => sizeOf(path.slice(0, -counted.length), age))(size)
+}
+
 const newestOf = (files: ReadonlyArray<PartFile>) => new Map(files.map((file) => [file.partNumber, file]))
 
 /** The received parts by number; the newest of each number. */
@@ -46,9 +67,9 @@ export const list = Effect.fnUntraced(function* (folder: string) {
   const newest = newestOf(files)
   const parts = yield* Effect.forEach(
     newest.values(),
-    ({ eTag, partNumber, path }) =>
-      attempt(() => stat(path)).pipe(
-        Effect.map(({ size }): ReadonlyArray<StoredPart> => [{ partNumber, size, eTag }]),
+    ({ age, eTag, partNumber, path }) =>
+      sizeOf(path, age).pipe(
+        Effect.map((size): ReadonlyArray<StoredPart> => [{ partNumber, size, eTag }]),
         orOn("ENOENT", () => Effect.succeed([]))
       ),
     { concurrency: 8 }
@@ -86,13 +107,6 @@ export const areReplaced = Effect.fnUntraced(
   orOn("ENOENT", () => Effect.succeed(false))
 )
 
-/** The size of a part file, which may become a part concurrently; 0 if it is removed. */
-const sizeOf = (path: string): Effect.Effect<number, StorageUnavailableError> =>
-  attempt(() => stat(path)).pipe(
-    Effect.map(({ size }) => size),
-    orOn("ENOENT", () => (path.endsWith(counted) ? sizeOf(path.slice(0, -counted.length)) : Effect.succeed(0)))
-  )
-
 /**
  * The bytes of all parts with other numbers, and of those that are being counted. Of several files with one number the
  * largest counts, because any of them may be the one that stays.
@@ -100,14 +114,13 @@ const sizeOf = (path: string): Effect.Effect<number, StorageUnavailableError> =>
 export const bytesOfOthers = Effect.fnUntraced(
   function* (folder: string, partNumber: number) {
     const largest = new Map<number, number>()
-    const sizes = (yield* attempt(() => readdir(folder))).flatMap((name) => {
-      const number = Number(sized.exec(name)?.[1] ?? partNumber)
-      if (number === partNumber) return []
-      return [
-        Effect.map(sizeOf(join(folder, name)), (size) => largest.set(number, Math.max(largest.get(number) ?? 0, size)))
-      ]
-    })
-    yield* Effect.all(sizes, { concurrency: 8, discard: true })
+    for (const name of yield* attempt(() => readdir(folder))) {
+      const [, number, age] = sized.exec(name) ?? []
+      if (age === undefined || Number(number) === partNumber) continue
+      const removed = orOn("ENOENT", () => Effect.succeed(0))
+      const size = yield* removed(sizeOf(join(folder, name), age))
+      largest.set(Number(number), Math.max(largest.get(Number(number)) ?? 0, size))
+    }
     return [...largest.values()].reduce((sum, size) => sum + size, 0)
   },
   orOn("ENOENT", () => Effect.succeed(0))
@@ -117,7 +130,7 @@ export const bytesOfOthers = Effect.fnUntraced(
  * Makes a flushed file a part, unless `check` fails. The file is in the folder under another name before `check` counts the
  * bytes, so of several parts that end at the same time, in any process, at least the last one counts all of them.
  */
-export const publishIf = <E>(path: string, folder: string, part: ListedPart, check: Effect.Effect<void, E>) => {
+export const publishIf = <E>(path: string, folder: string, part: StoredPart, check: Effect.Effect<void, E>) => {
   const target = newPartFile(folder, part)
   return Effect.acquireUseRelease(
     attempt(() => rename(path, `${target}${counted}`)),

@@ -1,18 +1,42 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, Stream } from "effect"
 import { randomBytes } from "node:crypto"
-import { renameSync, statSync, writeFileSync } from "node:fs"
+import { promises, renameSync, statSync, writeFileSync } from "node:fs"
+import { syncBuiltinESMExports } from "node:module"
 import { join } from "node:path"
 import { FileParts } from "../../src/storage/FileParts.ts"
 import * as PartFiles from "../../src/storage/PartFiles.ts"
 import * as PartUrl from "../../src/storage/PartUrl.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import { filesBelow, temporaryFolder } from "../support/storage/Folder.ts"
-import { failure, md5, newKey, partUrl, put, uploaded } from "../support/storage/Parts.ts"
+import { assertSame, contentOf, failure, md5, newKey, partUrl, put, uploaded } from "../support/storage/Parts.ts"
 import { fileStorage, onStorage, receive, secret } from "./PartServer.ts"
 import { suite } from "./Suite.ts"
 
 suite("FileStorage", Layer.unwrap(Effect.map(temporaryFolder, fileStorage)))
+
+/** The paths of files and folders whose properties are read until the scope ends. */
+const lookedAt = Effect.gen(function* () {
+  const paths: Array<string> = []
+  const { stat } = promises
+  const use = (used: typeof stat) => {
+    promises.stat = used
+    syncBuiltinESMExports()
+  }
+  const counting = (path: string) => {
+    paths.push(path)
+    return stat(path)
+  }
+  yield* Effect.acquireRelease(
+    Effect.sync(() => use(counting as typeof stat)),
+    () => Effect.sync(() => use(stat))
+  )
+  return paths
+})
+
+/** The path of a part, with the name that an earlier version gave it. */
+const withoutSize = (path: string) =>
+  path.replace(/-8([0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{4})[0-9a-f]{8}(-[0-9a-f]{32})$/, "-7$1ffffffff$2")
 
 const invalidIds = [
   "",
@@ -75,6 +99,51 @@ describe("FileStorage", () => {
         )
       })
     )
+  )
+
+  it.live("the parts of an upload are counted and listed without a look at each of their files", () =>
+    onStorage((root) =>
+      Effect.gen(function* () {
+        const storage = yield* Storage
+        const { upload } = yield* uploaded(...Array.from({ length: 20 }, () => randomBytes(10)))
+        const paths = yield* lookedAt
+        assert.strictEqual((yield* put(yield* partUrl(upload, 21), randomBytes(10))).status, 200)
+        assert.strictEqual((yield* storage.parts(upload)).length, 21)
+        const inUpload = paths.filter((path) => path.startsWith(join(root, "uploads", upload.id)))
+        assert.deepStrictEqual(inUpload, [])
+      }).pipe(Effect.scoped)
+    )
+  )
+
+  it.live(
+    "parts of nodes of an earlier version, whose names have no size, are counted, listed, replaced and joined",
+    () =>
+      onStorage((root) =>
+        Effect.gen(function* () {
+          const storage = yield* Storage
+          const contents = [randomBytes(100), randomBytes(30)]
+          const { parts, upload } = yield* uploaded(...contents)
+          for (const { path } of yield* PartFiles.locate(join(root, "uploads", upload.id), parts)) {
+            const earlier = withoutSize(path)
+            // The form of the names that these nodes read.
+            for (const name of [path, earlier]) assert.match(name, /\/[1-9]\d{0,4}-[0-9a-f-]{36}-[0-9a-f]{32}$/)
+            assert.notStrictEqual(earlier, path)
+            renameSync(path, earlier)
+          }
+          const statusOf = (partNumber: number, bytes: Uint8Array) =>
+            Effect.flatMap(partUrl(upload, partNumber, { maxSize: 100 }), (url) =>
+              Effect.map(put(url, bytes), ({ status }) => status)
+            )
+          assert.strictEqual(yield* statusOf(3, randomBytes(71)), 413)
+          const sizes = Effect.map(storage.parts(upload), (parts) => parts.map(({ size }) => size))
+          assert.deepStrictEqual(yield* sizes, [100, 30])
+          const again = randomBytes(50)
+          assert.strictEqual(yield* statusOf(2, again), 200)
+          assert.deepStrictEqual(yield* sizes, [100, 50])
+          yield* storage.complete(upload, [parts[0]!, { partNumber: 2, eTag: md5(again) }])
+          assertSame(yield* contentOf(upload.key), Buffer.concat([contents[0]!, again]))
+        })
+      )
   )
 
   it.live("objects and parts have generated names and are accessible only to the owner", () =>
