@@ -1,6 +1,7 @@
 import { Config, Effect, Layer, Option, Redacted } from "effect"
 import { Flag } from "effect/cli"
 import { Client } from "../client/Client.ts"
+import * as Redirects from "../client/Redirects.ts"
 import { hasCredentials, isHeaderValue, messages, withoutCredentials } from "../client/Sendable.ts"
 import { CommandError } from "./Failures.ts"
 
@@ -66,6 +67,9 @@ export const resolve = Effect.fnUntraced(function* ({ key, url }: Input) {
   )
   return { baseUrl, apiKey }
 })
+
+/** Sends requests to the service, without the client. */
+export const http = Redirects.layer
 
 /** A client of the service at `--url` with the key of `--key`. */
 export const layer = (input: Input) => Layer.unwrap(Effect.map(resolve(input), Client.layer))

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs"
 import { dirname } from "node:path"
-import { Duration, Effect, PlatformError, Predicate, Schedule, Schema, Struct } from "effect"
+import { Duration, Effect, Option, PlatformError, Predicate, Schedule, Schema, Struct } from "effect"
 import { HttpClientError } from "effect/http"
 import * as Certificates from "../client/Certificates.ts"
+import * as Redirects from "../client/Redirects.ts"
 import { InvalidRequestError, RateLimitExceededError, ServiceUnavailableError } from "../domain/write/RequestErrors.ts"
 import type { Reason } from "./files/Row.ts"
 
@@ -49,6 +50,14 @@ const unreachable = ({ reason }: HttpClientError.HttpClientError) => {
   return `The connection to ${origin} failed: ${cause}. Run the command again`
 }
 
+/** What to do about a request that was redirected. */
+const redirected = ({ request, response }: HttpClientError.HttpClientError): Option.Option<string> =>
+  Option.map(Option.flatMap(Option.fromUndefinedOr(response), Redirects.describe), (text) => {
+    const isExposed = request.url.startsWith("http:") && request.headers["authorization"] !== undefined
+    const exposed = isExposed ? ". The key was sent unencrypted: replace it if others can read the network" : ""
+    return `${text}. If that is the service, set --url or WAYPOST_URL to it${exposed}`
+  })
+
 /** Names the file in an error of an open one, which names only its descriptor. */
 export const inFile =
   (file: string) =>
@@ -78,7 +87,11 @@ const plain: ReadonlySet<string> = new Set(["CommandError", "FormatError", "Lock
 /** An error as text for the terminal, without a stack trace. */
 export const describe = (error: unknown): string => {
   if (PlatformError.isPlatformError(error)) return describeSystem(error)
-  if (HttpClientError.isHttpClientError(error) && error.response === undefined) return unreachable(error)
+  if (HttpClientError.isHttpClientError(error)) {
+    if (error.response === undefined) return unreachable(error)
+    const text = redirected(error)
+    if (Option.isSome(text)) return text.value
+  }
   if (!Predicate.isObject(error)) return String(error)
   const { _tag, message } = error
   return typeof _tag !== "string" || plain.has(_tag) ? String(message) : `${_tag}: ${String(message)}`
@@ -135,6 +148,7 @@ export const hasIssue = (failure: Failure, path: string, code: string): boolean 
 export const concernsAll = (failure: Failure): boolean =>
   ["UnauthorizedError", "MissingPermissionsError", "ServiceUnavailableError"].includes(failure._tag) ||
   Schema.isSchemaError(failure) ||
+  (HttpClientError.isHttpClientError(failure) && Option.isSome(redirected(failure))) ||
   isOutage(failure)
 
 /** The reasons of a failure, as rows of the `.refused` file list them. */

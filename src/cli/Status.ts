@@ -1,6 +1,6 @@
 import { Console, Effect, Option, Predicate, Redacted } from "effect"
 import { Command } from "effect/cli"
-import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
+import { HttpClient, HttpClientRequest } from "effect/http"
 import { memberOf } from "../domain/schema/Json.ts"
 import { json } from "./CommonFlags.ts"
 import * as Connection from "./Connection.ts"
@@ -73,5 +73,5 @@ const status = Effect.fnUntraced(function* ({ json, key, url }: Connection.Input
 /** `waypost status` */
 export const command = Command.make("status", { json, ...Connection.flags }, status).pipe(
   Command.withExamples([{ command: "waypost status --url https://waypost.example.com" }]),
-  Command.provide(FetchHttpClient.layer)
+  Command.provide(Connection.http)
 )

@@ -1,5 +1,5 @@
 import { Context, Effect, identity, Layer, Option, Predicate, Redacted, Stream, Struct } from "effect"
-import { FetchHttpClient, HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
+import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { HttpApiClient, type HttpApiGroup, HttpApiMiddleware } from "effect/http-api"
 import { Api, type Groups } from "../api/Api.ts"
 import { Authorization } from "../api/Authorization.ts"
@@ -8,6 +8,7 @@ import { positionHeader } from "../domain/query/WalPosition.ts"
 import * as Follow from "./Follow.ts"
 import { idempotencyKey } from "./IdempotencyKey.ts"
 import * as OwnWrites from "./OwnWrites.ts"
+import * as Redirects from "./Redirects.ts"
 import { type Failures, isIdempotent, needsKey, patiently, secondsOf } from "./Retries.ts"
 import * as Certificates from "./Certificates.ts"
 import { hasCredentials, isHeaderValue, isPortBlocked, messages } from "./Sendable.ts"
@@ -139,7 +140,7 @@ const operations = Effect.fnUntraced(function* (baseUrl: string) {
 })
 
 const layerOf = (baseUrl: string, apiKey: Redacted.Redacted) =>
-  Layer.effect(Client, operations(baseUrl)).pipe(Layer.provide(sending(apiKey)), Layer.provide(FetchHttpClient.layer))
+  Layer.effect(Client, operations(baseUrl)).pipe(Layer.provide(sending(apiKey)), Layer.provide(Redirects.layer))
 
 /** Sends the key with every request, and an `Idempotency-Key` with a write that needs one to be repeated safely. */
 const sending = (apiKey: Redacted.Redacted) =>

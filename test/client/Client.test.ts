@@ -315,6 +315,24 @@ describe("typed client", () => {
     })
   )
 
+  it.live("a request that is redirected fails with the other address, which gets no request", () =>
+    Effect.gen(function* () {
+      const page = { _tag: "Success", data: [], pagination: { limit: 2, page: 1, total: 0, pageCount: 0 } }
+      const other = yield* Effect.promise(() => serverWith([[200, page]]))
+      const location = `${other.url}/base/v1/locations?limit=2`
+      const { requests, close, layer, url } = yield* Effect.promise(() => serverWith([[308, "", { location }]]))
+      const failure = yield* Effect.flatMap(Client, ({ locations }) => locations.list({ query: { limit: 2 } })).pipe(
+        Effect.provide(layer),
+        Effect.flip
+      )
+      close()
+      other.close()
+      assert.include(failure.message, `${url} redirects to ${other.url}/base (308 GET`)
+      assert.lengthOf(requests, 1)
+      assert.lengthOf(other.requests, 0)
+    })
+  )
+
   it.live("a plan sends records as NDJSON, and bytes as they are", () =>
     Effect.gen(function* () {
       const planned = {

@@ -1,6 +1,5 @@
 import { Console, Effect, Option } from "effect"
 import { Command } from "effect/cli"
-import { FetchHttpClient } from "effect/http"
 import type { Json } from "../../domain/schema/Json.ts"
 import { json, optionalText } from "../CommonFlags.ts"
 import * as Connection from "../Connection.ts"
@@ -55,5 +54,5 @@ export const command = Command.make(
     },
     { command: "waypost access --location U-1 --post spring --json", description: "A branch and a post, as JSON" }
   ]),
-  Command.provide(FetchHttpClient.layer)
+  Command.provide(Connection.http)
 )

@@ -1,6 +1,5 @@
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
-import { FetchHttpClient } from "effect/http"
 import type { Json } from "../../domain/schema/Json.ts"
 import * as Connection from "../Connection.ts"
 import * as Progress from "../Progress.ts"
@@ -63,7 +62,7 @@ const locations = Command.make(
   ),
   Command.withShortDescription("List locations with what is wrong with their data"),
   Command.withExamples([{ command: "waypost quality locations --limit 20" }]),
-  Command.provide(FetchHttpClient.layer)
+  Command.provide(Connection.http)
 )
 
 /** `waypost quality locations` */

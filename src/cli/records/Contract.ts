@@ -1,10 +1,9 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { FetchHttpClient } from "effect/http"
 import { type Operation, operations, type Verb } from "../../api/Operations.ts"
 import { print as printFilter } from "../../domain/query/FilterSyntax.ts"
 import { isUuid } from "../../domain/schema/Fields.ts"
-import type * as Connection from "../Connection.ts"
+import * as Connection from "../Connection.ts"
 import { CommandError } from "../Failures.ts"
 import * as Service from "./Service.ts"
 
@@ -76,7 +75,7 @@ export const described = <Name extends string, Input, Context, E, R>(
   command.pipe(
     Command.withDescription(`${summary}. ${description}`),
     Command.withShortDescription(summary),
-    Command.provide(FetchHttpClient.layer)
+    Command.provide(Connection.http)
   )
 
 const commandsOf = (verb: Verb) => all.filter((operation) => operation.verb === verb)

@@ -1,6 +1,5 @@
 import { Console, Effect, Option, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
-import { FetchHttpClient } from "effect/http"
 import type { Operation } from "../../api/Operations.ts"
 import { PlanResource } from "../../domain/plans/Plan.ts"
 import * as Connection from "../Connection.ts"
@@ -115,5 +114,5 @@ export const near = Command.make(
     { command: "waypost near 52.09,5.12 --radius 5km", description: "Within five kilometres" },
     { command: "waypost near 52.09,5.12 --open-at now --limit 3", description: "The three nearest that are open" }
   ]),
-  Command.provide(FetchHttpClient.layer)
+  Command.provide(Connection.http)
 )

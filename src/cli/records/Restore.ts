@@ -1,6 +1,5 @@
 import { Console, Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
-import { FetchHttpClient } from "effect/http"
 import { operations } from "../../api/Operations.ts"
 import { optionalText } from "../CommonFlags.ts"
 import * as Connection from "../Connection.ts"
@@ -37,5 +36,5 @@ export const command = Command.make(
   ),
   Command.withShortDescription("Restore a record from the log of changes"),
   Command.withExamples([{ command: "waypost restore-record locations 01936f0e-7c4b-7000-8000-000000000000" }]),
-  Command.provide(FetchHttpClient.layer)
+  Command.provide(Connection.http)
 )

@@ -8,6 +8,7 @@ import * as Failures from "../../../src/cli/Failures.ts"
 import * as Process from "../../support/Process.ts"
 import { start, waypost } from "../../support/cli/Command.ts"
 import * as Served from "../../support/cli/Served.ts"
+import * as Responses from "../../client/Responses.ts"
 
 let service: Served.Served
 let folder: string
@@ -241,6 +242,33 @@ describe("waypost import and export", () => {
     for (const command of [["list", "locations"], ["status"]]) {
       const { code, err } = await waypost(command, { ...env, WAYPOST_API_KEY: "wp_a\nwp_b" })
       assert.deepStrictEqual([code, err], [1, "The API key has characters that no header can have\n"])
+    }
+  })
+
+  it("an address that redirects to https is reported with that one, and the key is not sent again", async () => {
+    const path = file("redirected.csv", "name,identifier\nA,RD-1\n")
+    const location = "https://waypost.example/v1/locations?limit=25"
+    await using stack = new AsyncDisposableStack()
+    const { close, requests, url } = await Responses.serverWith([[301, "", { location }]])
+    stack.defer(() => void close())
+    const advice = `${url} redirects to https://waypost.example. If that is the service, set --url or WAYPOST_URL to it`
+    const errorOf = async (...command: ReadonlyArray<string>) => {
+      const { code, err } = await waypost(command, { ...env, WAYPOST_URL: url })
+      assert.strictEqual(code, 1)
+      return err
+    }
+    assert.strictEqual(await errorOf("status"), `${advice}\n`)
+    assert.strictEqual(requests[0]!.key, "undefined")
+    for (const command of [
+      ["list", "locations"],
+      ["import", "locations", path]
+    ]) {
+      requests.length = 0
+      assert.strictEqual(
+        await errorOf(...command),
+        `${advice}. The key was sent unencrypted: replace it if others can read the network\n`
+      )
+      assert.lengthOf(requests, 1)
     }
   })
 
