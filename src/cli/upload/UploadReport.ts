@@ -54,7 +54,8 @@ export const printDuplicates = Effect.fnUntraced(function* (duplicates: Readonly
 export const printContradictions = Effect.fnUntraced(function* (files: ReadonlyArray<LocalFile>) {
   const found = yield* Effect.forEach(files, (file) =>
     Effect.map(
-      Contents.contradiction(file),
+      // A file may be gone since it was uploaded, and the check is only a hint.
+      Effect.orElseSucceed(Contents.contradiction(file), () => Option.none<string>()),
       Option.map((problem) => `check ${file.shown}: ${problem}`)
     )
   )

@@ -163,4 +163,23 @@ describe("waypost upload of a folder as it is found", () => {
     assert.include(out, "3 uploaded")
     assert.sameMembers(linesOf(out, "check"), expected)
   })
+
+  it("an upload reports what it did also if a file that was uploaded is gone at its end", async () => {
+    uploading.file("hot/gone.jpg", "no picture, gone")
+    uploading.file("hot/kept.jpg", "no picture, kept")
+    let isFirst = true
+    uploading.proxy.decide(({ method, path }) => {
+      if (method === "POST" && path === "/v1/assets" && isFirst) {
+        isFirst = false
+        rmSync(join(uploading.folder, "hot/gone.jpg"))
+      }
+      return "pass"
+    })
+    const { code, err, out } = await uploading.upload("hot", "--concurrency", "1")
+    assert.strictEqual(code, 0, err)
+    assert.include(out, "2 uploaded")
+    assert.deepStrictEqual(linesOf(out, "check"), [
+      "check kept.jpg: the name says image/jpeg, the content is not of that type"
+    ])
+  })
 })
