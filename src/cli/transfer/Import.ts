@@ -1,4 +1,4 @@
-import { Console, Effect, Option, Path, Stream } from "effect"
+import { Cause, Console, Effect, Option, Path, Stream } from "effect"
 import { Command } from "effect/cli"
 import { Client } from "../../client/Client.ts"
 import { optionalText, toggle } from "../CommonFlags.ts"
@@ -36,13 +36,18 @@ const outcomes = (summary: Upsert.Summary) =>
     .map((outcome) => `${Progress.count(summary[outcome])} ${outcome}`)
     .join(", ")
 
-/** How far an import came that was interrupted, and how to go on. */
-const interrupted = (summary: Upsert.Summary, total: number | undefined) => {
+/** How far an import came that was interrupted or failed, where its refused rows are, and how to go on. */
+const unfinished = (
+  summary: Upsert.Summary,
+  { isInterrupted, name, total }: { isInterrupted: boolean; name: string | undefined; total: number | undefined }
+) => {
   const done = Upsert.rowsOf(summary)
   const detail = done === 0 ? "" : ` (${outcomes(summary)})`
+  const where = summary.refused > 0 && name !== undefined ? `. The refused rows so far are in ${name}` : ""
+  const next = isInterrupted ? "to continue" : "when the cause of the failure is removed"
   return (
-    `Interrupted after ${Progress.rowsOf({ done, total })}${detail}. ` +
-    "Run the same command again to continue: rows that were imported are then unchanged"
+    `${isInterrupted ? "Interrupted" : "Failed"} after ${Progress.rowsOf({ done, total })}${detail}${where}. ` +
+    `Run the same command again ${next}: rows that were imported are then unchanged`
   )
 }
 
@@ -88,7 +93,11 @@ const runImport = Effect.fnUntraced(function* (
       return { done, total: counted.rows, fraction: counted.rows ? done / counted.rows : undefined }
     }),
     Progress.timed,
-    Effect.onInterrupt(() => Console.error(interrupted(summary, counted.rows)))
+    Effect.onError((cause) => {
+      const isInterrupted = Cause.hasInterruptsOnly(cause)
+      if (!isInterrupted && Upsert.rowsOf(summary) === 0) return Effect.void
+      return Console.error(unfinished(summary, { isInterrupted, name, total: counted.rows }))
+    })
   )
   if (Upsert.rowsOf(summary) === 0) {
     return yield* new CommandError({

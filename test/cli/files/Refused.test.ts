@@ -119,6 +119,23 @@ describe("rows that an import rejects", () => {
     assert.notProperty(await importing.find("S-1"), "address")
   })
 
+  it("before a failure of the whole import are named by the import, with the number of rows that it sent", async () => {
+    // The third of the parts with 2,000 rows is sent when one before is done, and the end of the file is read after it.
+    const city = "x".repeat(40)
+    const rows = Array.from({ length: 9000 }, (_, index) => `H-${index},${city},`)
+    const path = importing.file(`identifier,address.city,name\n${rows.join("\n")}\nH-X,a"b,c\n`, "csv")
+    const { code, err } = await importing.run("locations", path)
+    assert.strictEqual(code, 1)
+    const [ended, why] = err.split("\n")
+    assert.match(ended!, /^Failed after ([\d,]+) (?:of [\d,]+ )?rows \(\1 refused\)\. /)
+    assert.include(
+      ended,
+      `The refused rows so far are in ${path}.refused.csv. Run the same command again when the cause of the failure is removed`
+    )
+    assert.match(why!, /^Line 9002: /)
+    assert.include(importing.refused(path, "csv"), "name: Required")
+  })
+
   it("of a line that is no JSON are kept", async () => {
     const path = importing.file('{"identifier":\n', "ndjson")
     assert.strictEqual((await importing.run("locations", path)).code, 1)
