@@ -1,14 +1,29 @@
-import { Effect, FileSystem, Option, type PlatformError, Ref, Scope } from "effect"
-import { inFile } from "../Failures.ts"
+import { Effect, FileSystem, Option, Path, type PlatformError, Ref, Scope } from "effect"
+import { CommandError, describe, inFile } from "../Failures.ts"
 
 const encoder = new TextEncoder()
 
 /** Readable by its owner only: the entries repeat the rows, which can be records of people. */
 const mode = 0o600
 
-/** Writes text to a file, which the first text creates. */
+/** Fails if a file cannot be written that nothing may be written to: found later, that would end an import half-way. */
+const checkWritable = Effect.fnUntraced(
+  function* (file: string) {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    yield* fs.access((yield* fs.exists(file)) ? file : path.dirname(file), { writable: true })
+  },
+  (effect, file) =>
+    Effect.mapError(effect, (error) => {
+      const message = `What is refused cannot be written to ${file}: ${describe(error)}. Name another file with --refused`
+      return new CommandError({ message })
+    })
+)
+
+/** Writes text to a file, which the first text creates. Fails at once if it cannot be created. */
 export const writer = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
+  yield* checkWritable(file)
   const scope = yield* Effect.scope
   const opened = yield* Ref.make(Option.none<FileSystem.File>())
   const open = Effect.flatMap(

@@ -119,6 +119,16 @@ describe("rows that an import rejects", () => {
     assert.notProperty(await importing.find("S-1"), "address")
   })
 
+  it("need a file that can be written, which is checked before the first row is sent", async () => {
+    const path = importing.file("identifier,name\nJ-1,A\nJ-2,\n", "csv")
+    const missing = `${path}.missing/refused.csv`
+    const { code, err } = await importing.run("locations", path, "--refused", missing)
+    assert.strictEqual(code, 1)
+    assert.include(err, `What is refused cannot be written to ${missing}: `)
+    assert.include(err, "Name another file with --refused\n")
+    assert.isUndefined(await importing.find("J-1"))
+  })
+
   it("before a failure of the whole import are named by the import, with the number of rows that it sent", async () => {
     // The third of the parts with 2,000 rows is sent when one before is done, and the end of the file is read after it.
     const city = "x".repeat(40)
