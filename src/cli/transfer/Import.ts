@@ -1,5 +1,6 @@
 import { Cause, Console, Effect, Option, Path, Stream } from "effect"
 import { Command } from "effect/cli"
+import { fstatSync, statSync } from "node:fs"
 import { Client } from "../../client/Client.ts"
 import { optionalText, toggle } from "../CommonFlags.ts"
 import * as Connection from "../Connection.ts"
@@ -58,6 +59,13 @@ export const report = (name: string, summary: Upsert.Summary, seconds: number): 
   return `${name}: ${outcomes(summary)} (${rate})`
 }
 
+/** What a file is by any of its names, of which `-` is standard input. `FileSystem` does not say what file a descriptor has. */
+const identityOf = (file: string) =>
+  Effect.try(() => (file === "-" ? fstatSync(0, { bigint: true }) : statSync(file, { bigint: true }))).pipe(
+    Effect.map((info) => (info.isFile() ? Option.some(`${info.dev}:${info.ino}`) : Option.none())),
+    Effect.orElseSucceed(() => Option.none<string>())
+  )
+
 /** Prints refused rows in a dry run that names no file for them, and otherwise writes them to a file. */
 const refusedOutput = Effect.fnUntraced(function* (
   refused: Option.Option<string>,
@@ -68,8 +76,10 @@ const refusedOutput = Effect.fnUntraced(function* (
     return { name: undefined, add: (row: RefusedRow) => Console.log(RefusedRows.textOf(row)) }
   }
   const name = Option.getOrElse(refused, () => RefusedRows.defaultFile(file, format))
-  if (file !== "-" && path.resolve(name) === path.resolve(file)) {
-    return yield* new CommandError({ message: `--refused ${name}: the file is the one that is imported` })
+  const target = yield* identityOf(name)
+  if (Option.isSome(target) && Option.contains(yield* identityOf(file), target.value)) {
+    const message = `${name} is the file that is imported, so refused rows cannot be written to it. Name another one with --refused`
+    return yield* new CommandError({ message })
   }
   return { name, add: yield* RefusedRows.make(path.resolve(name), { format, delimiter }) }
 })

@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { existsSync } from "node:fs"
+import { closeSync, existsSync, linkSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import writeWorkbook from "write-excel-file/node"
 import { hashTable } from "../../../src/cli/files/Duplicates.ts"
+import { start } from "../../support/cli/Command.ts"
 import * as Importing from "../../support/cli/Importing.ts"
 
 let importing: Importing.Importing
@@ -93,7 +95,7 @@ describe("rows that an import rejects", () => {
     assert.isFalse(existsSync(`${path}.refused.csv`))
     const { code, err } = await importing.run("locations", path, "--refused", path)
     assert.strictEqual(code, 1)
-    assert.include(err, "the file is the one that is imported")
+    assert.include(err, `${path} is the file that is imported`)
   })
 
   it("of another width than the header, or with a cell under no title, are rejected again if they are not corrected", async () => {
@@ -117,6 +119,27 @@ describe("rows that an import rejects", () => {
     // A spreadsheet saves a row without the empty cell behind its last column.
     assert.include(await correct(path, "csv", ";\r\n", "\r\n"), "1 created")
     assert.notProperty(await importing.find("S-1"), "address")
+  })
+
+  it("go to no file that is read as standard input or by another of its names", async () => {
+    const rows = "identifier,name\nK-1,\n"
+    const path = importing.file(rows, "csv")
+    const link = `${path}.link`
+    linkSync(path, link)
+    const named = await importing.run("locations", path, "--refused", link)
+    assert.include(named.err, `${link} is the file that is imported`)
+
+    const folder = join(importing.service.folder, "piped")
+    mkdirSync(folder)
+    const piped = join(folder, "stdin.refused.csv")
+    writeFileSync(piped, rows)
+    const input = openSync(piped, "r")
+    const { code, err } = await start(["import", "locations", "-", "--format", "csv"], importing.env, input, folder)
+      .result
+    closeSync(input)
+    assert.strictEqual(code, 1)
+    assert.include(err, "stdin.refused.csv is the file that is imported")
+    assert.strictEqual(readFileSync(piped, "utf8"), rows)
   })
 
   it("need a file that can be written, which is checked before the first row is sent", async () => {

@@ -18,11 +18,14 @@ interface Result {
   readonly err: string
 }
 
-/** Starts the command line as users do, in a process of its own; `result` holds its output and exit code once it has exited. */
+/**
+ * Starts the command line as users do, in a process of its own; `result` holds its output and exit code once it has exited. A
+ * number as input is the descriptor of a file.
+ */
 export const start = (
   args: ReadonlyArray<string>,
   env: Readonly<Record<string, string>> = {},
-  input: string | Uint8Array = "",
+  input: string | Uint8Array | number = "",
   cwd = tmpdir()
 ): { readonly process: ChildProcess; readonly result: Promise<Result> } => {
   const child = spawn(process.execPath, [launcher, ...args], {
@@ -34,14 +37,14 @@ export const start = (
       NODE_COMPILE_CACHE: compileCache,
       ...env
     },
-    stdio: ["pipe", "pipe", "pipe"]
+    stdio: [typeof input === "number" ? input : "pipe", "pipe", "pipe"]
   })
   own(child)
   let out = ""
   let err = ""
-  child.stdout.on("data", (chunk) => (out += String(chunk)))
-  child.stderr.on("data", (chunk) => (err += String(chunk)))
-  child.stdin.end(input)
+  child.stdout!.on("data", (chunk) => (out += String(chunk)))
+  child.stderr!.on("data", (chunk) => (err += String(chunk)))
+  if (typeof input !== "number") child.stdin!.end(input)
   return { process: child, result: once(child, "close").then(([code]) => ({ code: code as number | null, out, err })) }
 }
 
