@@ -193,6 +193,15 @@ describe("an import of what spreadsheets write", () => {
     )
   })
 
+  it("a number in an .xlsx file is read as the workbook stores it, without the zeros that its format shows", async () => {
+    const titles = ["identifier", "name", "postalCodes"].map((value) => ({ value }))
+    const cells = [{ value: "XN-1" }, { value: "A" }, { value: 1067, type: Number, format: "00000" }]
+    const workbook = await writeWorkbook([titles, cells]).toBuffer()
+    const { code, err } = await imported(workbook, "xlsx")
+    assert.strictEqual(code, 0, err)
+    assert.deepStrictEqual((await importing.find("XN-1")).postalCodes, ["1067"])
+  })
+
   it("a number that is no date, in a cell with the format of one, is an issue of its row where a column is read", async () => {
     const titles = ["identifier", "name", "Remark"].map((value) => ({ value }))
     const noDate = { value: 8711234567890, type: Number, format: "yyyy-mm-dd" }
