@@ -587,4 +587,45 @@ describe("promise client", () => {
     assert.strictEqual(error._tag, "CursorExpiredError")
     assert.strictEqual(served.requests[0]!.url, "/v1/users/delta")
   })
+
+  it("records, events and pages of a delta that are asked for at the same time come once each, in order", async () => {
+    const part = (uuids: ReadonlyArray<string>, next?: string) => ({
+      _tag: "Success",
+      data: uuids.map((uuid) => ({ uuid })),
+      pagination: { limit: 500, ...(next === undefined ? {} : { next }) }
+    })
+    const log = (data: ReadonlyArray<string>, cursor: string, more: boolean) => ({
+      _tag: "Success",
+      data: data.map((id) => ({ id })),
+      cursor,
+      more
+    })
+    const take = async (source: AsyncIterable<unknown>, count: number) => {
+      const iterator = source[Symbol.asyncIterator]()
+      const results = await Promise.all(Array.from({ length: count }, () => iterator.next()))
+      return results.map(({ done, value }) => (done === true ? "end" : value))
+    }
+    using list = await clientWith([200, part(["u1", "u2"], "c2")], [200, part(["u3"])])
+    assert.deepStrictEqual(await take(list.client.locations.all(), 5), [
+      { uuid: "u1" },
+      { uuid: "u2" },
+      { uuid: "u3" },
+      "end",
+      "end"
+    ])
+    using events = await clientWith([200, log(["e1", "e2"], "b", true)], [200, log(["e3", "e4"], "c", false)])
+    assert.deepStrictEqual(await take(events.client.events.follow(), 4), [
+      { id: "e1" },
+      { id: "e2" },
+      { id: "e3" },
+      { id: "e4" }
+    ])
+    using delta = await clientWith([200, log(["d1"], "b", true)], [200, log(["d2"], "c", false)])
+    const pages = [
+      { data: [{ id: "d1" }], cursor: "b", more: true },
+      { data: [{ id: "d2" }], cursor: "c", more: false }
+    ]
+    assert.deepStrictEqual(await take(delta.client.locations.deltaPages(), 3), [...pages, "end"])
+    for (const { requests } of [list, events, delta]) assert.lengthOf(requests, 2)
+  })
 })

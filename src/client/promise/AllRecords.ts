@@ -1,6 +1,6 @@
 import { Effect, Option } from "effect"
 import * as KeysetPages from "../KeysetPages.ts"
-import { type CallSite, runOrReject } from "./Call.ts"
+import { type CallSite, nextOf, runOrReject } from "./Call.ts"
 import type { WaypostError } from "./Errors.ts"
 
 /** Every record of a list, oldest first, each once: `for await (const location of client.locations.all())`. */
@@ -40,10 +40,7 @@ const pull = <A>(list: List<A>) => {
 
 /** All records of a list, which is read while they are used. */
 export const make = <A>(list: List<A>, site: CallSite, signal: AbortSignal | undefined): AllRecords<A> => ({
-  [Symbol.asyncIterator]: () => {
-    const record = pull(list)
-    return { next: () => runOrReject(record, site, signal) }
-  },
+  [Symbol.asyncIterator]: () => ({ next: nextOf(pull(list), site, signal) }),
   toArray: () => {
     const record = pull(list)
     const found: Array<A> = []

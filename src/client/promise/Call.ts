@@ -1,4 +1,4 @@
-import { Effect, Result } from "effect"
+import { Effect, Result, Semaphore } from "effect"
 import { clientError, type WaypostError } from "./Errors.ts"
 
 /** What every operation takes as its last argument. */
@@ -67,6 +67,19 @@ const unwrap = <A>(result: Result.Result<A, WaypostError>): Promise<A> =>
 /** Like `run`; the promise rejects with the error. */
 export const runOrReject = <A>(effect: Effect.Effect<A, WaypostError>, site: CallSite, signal?: AbortSignal) =>
   run(effect, site, signal).then(unwrap)
+
+/**
+ * The `next` of an iterator. Several at a time run one after the other, as those of an async generator do: together they would
+ * each read the page after the last one, and return its records once for each.
+ */
+export const nextOf = <A>(
+  step: Effect.Effect<IteratorResult<A, undefined>, WaypostError>,
+  site: CallSite,
+  signal: AbortSignal | undefined
+) => {
+  const inTurn = Semaphore.makeUnsafe(1).withPermit(step)
+  return () => runOrReject(inTurn, site, signal)
+}
 
 /** A running call: a promise of its data, which rejects with a `WaypostError`. */
 export class Call<A, E> extends Promise<A> {

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { DeltaPage } from "../Deltas.ts"
-import { type CallSite, runOrReject } from "./Call.ts"
+import { type CallSite, nextOf } from "./Call.ts"
 import type { WaypostError } from "./Errors.ts"
 
 /**
@@ -18,15 +18,14 @@ export const make = <A>(
     let after = begin
     let isDone = false
     type Result = IteratorResult<DeltaPage<A>, undefined>
-    const end: Effect.Effect<Result, WaypostError> = Effect.succeed({ done: true, value: undefined })
-    const page = Effect.map(
-      Effect.suspend(() => read(after === undefined ? {} : { after })),
-      (value): Result => {
+    const page = Effect.suspend((): Effect.Effect<Result, WaypostError> => {
+      if (isDone) return Effect.succeed({ done: true, value: undefined })
+      return Effect.map(read(after === undefined ? {} : { after }), (value) => {
         after = value.cursor
         isDone = !value.more
         return { done: false, value }
-      }
-    )
-    return { next: () => runOrReject(isDone ? end : page, site, signal) }
+      })
+    })
+    return { next: nextOf(page, site, signal) }
   }
 })

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import * as Follow from "../Follow.ts"
-import { type CallSite, runOrReject } from "./Call.ts"
+import { type CallSite, nextOf } from "./Call.ts"
 import type { WaypostError } from "./Errors.ts"
 
 /**
@@ -26,6 +26,6 @@ export const make = <A>(
         return event
       })
     })
-    return { next: () => runOrReject(event, site, signal) }
+    return { next: nextOf(event, site, signal) }
   }
 })
