@@ -628,4 +628,20 @@ describe("promise client", () => {
     assert.deepStrictEqual(await take(delta.client.locations.deltaPages(), 3), [...pages, "end"])
     for (const { requests } of [list, events, delta]) assert.lengthOf(requests, 2)
   })
+
+  it("the result of a call with an invalid date or a body that is no JSON is an InvalidArgumentError", async () => {
+    using served = await clientWith([200, page([])])
+    const { locations } = served.client
+    const body = { name: "a", identifier: "a", metaTags: { size: 1n } }
+    const results = [
+      await locations.list({ filter: { createdAt: { gte: new Date("yesterday") } } }).result(),
+      await locations.create(body).result()
+    ]
+    for (const { error } of results) {
+      assert.strictEqual(error?._tag, "InvalidArgumentError")
+      assert.match(error!.message, /^The arguments cannot be sent: /)
+      assert.instanceOf(error!.cause, Error)
+    }
+    assert.lengthOf(served.requests, 0)
+  })
 })

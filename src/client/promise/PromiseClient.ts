@@ -86,10 +86,20 @@ const make = ({ fetch = globalThis.fetch, key, url }: ClientOptions) => {
     }
     const generated = isRepeatable && needsKey({ method, headers }) ? yield* idempotencyKey : undefined
     const repeatedBy = options?.idempotencyKey ?? generated
-    const sent = body === undefined || isFile ? (body as Http.Request["body"]) : JSON.stringify(body)
+    // A date may be invalid, and a body no JSON.
+    const { sent, target } = yield* Effect.try({
+      try: () => ({
+        target: targetOf(route, args),
+        sent: body === undefined || isFile ? (body as Http.Request["body"]) : JSON.stringify(body)
+      }),
+      catch: (cause) => {
+        const message = `The arguments cannot be sent: ${cause instanceof Error ? cause.message : String(cause)}`
+        return clientError({ _tag: "InvalidArgumentError", message }, { cause })
+      }
+    })
     const { position, ...answered } = yield* Http.call(fetch, {
       method,
-      url: `${base}${targetOf(route, args)}`,
+      url: `${base}${target}`,
       headers: repeatedBy === undefined ? headers : { ...headers, "idempotency-key": repeatedBy },
       body: sent
     })
