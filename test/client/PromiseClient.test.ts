@@ -644,4 +644,17 @@ describe("promise client", () => {
     }
     assert.lengthOf(served.requests, 0)
   })
+
+  it("the cause of an AbortedError is the reason of the signal, also when the request was under way", async () => {
+    const controller = new AbortController()
+    const reason = new DOMException("The time is over", "TimeoutError")
+    const fetch = () => {
+      controller.abort(reason)
+      return new Promise<never>(() => undefined)
+    }
+    const { locations } = createClient({ url: "http://127.0.0.1:9", key: "wp_test", fetch })
+    const { error } = await locations.list({}, { signal: controller.signal }).result()
+    assert.strictEqual(error?._tag, "AbortedError")
+    assert.strictEqual(error?.cause, reason)
+  })
 })

@@ -57,7 +57,7 @@ const run = <A>(
   if (signal?.aborted === true) return Promise.resolve(failed(signal.reason))
   return Effect.runPromise(Effect.result(effect), signal === undefined ? {} : { signal }).then(
     Result.mapError((error) => withStack(error, site)),
-    (cause: unknown) => (signal?.aborted === true ? failed(cause) : Promise.reject(cause as Error))
+    (cause: unknown) => (signal?.aborted === true ? failed(signal.reason) : Promise.reject(cause as Error))
   )
 }
 
