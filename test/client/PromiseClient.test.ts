@@ -5,6 +5,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setImmediate } from "node:timers/promises"
 import { openFile } from "../../src/client/node/LocalFile.ts"
 import * as Http from "../../src/client/promise/Http.ts"
 import { createClient, WaypostError } from "../../src/client/promise/PromiseClient.ts"
@@ -656,5 +657,45 @@ describe("promise client", () => {
     const { error } = await locations.list({}, { signal: controller.signal }).result()
     assert.strictEqual(error?._tag, "AbortedError")
     assert.strictEqual(error?.cause, reason)
+  })
+
+  it("an upload of a stream or an iterable that is aborted stops reading it", async () => {
+    const { assets } = createClient({ url: "http://127.0.0.1:9", key: "wp_test" })
+    const chunk = new Uint8Array(1)
+    /** Reads a source without an end, whose call is aborted when it gives its third chunk, and waits until it is closed. */
+    const aborted = async (
+      sourceOf: (onChunk: () => void, close: () => void) => ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
+    ) => {
+      const controller = new AbortController()
+      const closed = Promise.withResolvers<void>()
+      let chunks = 0
+      const onChunk = () => {
+        if (++chunks === 3) controller.abort()
+      }
+      const source = sourceOf(onChunk, closed.resolve)
+      const { error } = await assets.upload(source, { fileName: "a.txt", signal: controller.signal }).result()
+      await closed.promise
+      return error?._tag
+    }
+    const stream = (onChunk: () => void, cancel: () => void) => {
+      const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+        await setImmediate()
+        onChunk()
+        controller.enqueue(chunk)
+      }
+      return new ReadableStream<Uint8Array>({ pull, cancel })
+    }
+    const iterable = async function* (onChunk: () => void, close: () => void) {
+      try {
+        for (;;) {
+          await setImmediate()
+          onChunk()
+          yield chunk
+        }
+      } finally {
+        close()
+      }
+    }
+    assert.deepStrictEqual([await aborted(stream), await aborted(iterable)], ["AbortedError", "AbortedError"])
   })
 })

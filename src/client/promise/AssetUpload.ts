@@ -48,20 +48,32 @@ export interface Upload {
 }
 
 /** Reads an iterable, which only Node takes as the body of a response: browsers take it as the text `[object AsyncGenerator]`. */
-const collect = async (source: AsyncIterable<Uint8Array>): Promise<Blob> => {
+const collect = async (source: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<Blob> => {
   const parts: Array<Blob> = []
-  for await (const chunk of source as AsyncIterable<Uint8Array<ArrayBuffer>>) parts.push(new Blob([chunk]))
+  for await (const chunk of source as AsyncIterable<Uint8Array<ArrayBuffer>>) {
+    if (signal.aborted) break
+    parts.push(new Blob([chunk]))
+  }
   return new Blob(parts)
 }
 
 const isIterable = (source: Exclude<Source, Blob>): source is AsyncIterable<Uint8Array> =>
   Symbol.asyncIterator in source && !(source instanceof ReadableStream)
 
+/** A stream that ends when the call is aborted, and cancels its source: a caller cannot cancel a stream that is read. */
+const abortable = (stream: ReadableStream<Uint8Array>, signal: AbortSignal) =>
+  stream.pipeThrough(new TransformStream<Uint8Array, Uint8Array<ArrayBuffer>>(), { signal })
+
+const read = (source: Exclude<Source, Blob>, signal: AbortSignal): Promise<Blob> => {
+  if (isIterable(source)) return collect(source, signal)
+  return new Response(source instanceof ReadableStream ? abortable(source, signal) : source).blob()
+}
+
 const bytesOf = (source: Source): Effect.Effect<Blob, WaypostError> =>
   source instanceof Blob
     ? Effect.succeed(source)
     : Effect.tryPromise({
-        try: () => (isIterable(source) ? collect(source) : new Response(source).blob()),
+        try: (signal) => read(source, signal),
         catch: unreadable("The stream cannot be read")
       })
 
