@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Cause } from "effect"
 import { where } from "../../src/client/Where.ts"
-import { createClient } from "../../src/client/promise/PromiseClient.ts"
+import { createClient, WaypostError } from "../../src/client/promise/PromiseClient.ts"
 
 const emptyPage = JSON.stringify({ _tag: "Success", data: [], pagination: { limit: 50 } })
 
@@ -77,5 +78,44 @@ describe("filters of the typed clients", () => {
     await groups.list({ filter: { userCount: { gt: 5 } } })
     await access.listProductAudience("0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30", { filter: { email: { endsWith: ".nl" } } })
     assert.deepStrictEqual(filters.slice(-2), ['userCount:gt:"5"', 'email:endsWith:".nl"'])
+  })
+
+  it("a condition whose value is undefined is an error that names it, and nothing is read", async () => {
+    const { filters, locations, users } = client()
+    const username: string | undefined = undefined
+    // @ts-expect-error the type of a condition has no undefined
+    const all = () => locations.all({ filter: { name: username } }).toArray()
+    const errors = [
+      // @ts-expect-error the type of a condition has no undefined
+      (await users.list({ filter: { username, status: "active" } }).result()).error,
+      // @ts-expect-error nor has that of an operator
+      (await locations.list({ filter: { "address.city": { contains: username } } }).result()).error,
+      // @ts-expect-error nor has that of a negated one
+      (await locations.list({ filter: { name: { exists: true, not: { equals: username } } } }).result()).error,
+      await all().catch((error: unknown) => error)
+    ]
+    assert.deepStrictEqual(
+      errors.map((error) => (error instanceof WaypostError ? [error._tag, error.message.split(":")[0]] : error)),
+      ["username", "address.city.contains", "name.not.equals", "name"].map((path) => [
+        "InvalidArgumentError",
+        `filter.${path} is undefined`
+      ])
+    )
+    // @ts-expect-error the type of a condition has no undefined
+    const conditions = () => where<"users">({ username })
+    assert.throws(conditions, Cause.IllegalArgumentError, "filter.username is undefined")
+    assert.deepStrictEqual(filters, [])
+  })
+
+  it("a Date for another parameter than the filter is sent as the text of the API", async () => {
+    const urls: Array<string> = []
+    const fetch: typeof globalThis.fetch = (input) => {
+      urls.push(input instanceof Request ? input.url : String(input))
+      return Promise.resolve(new Response('{"_tag":"Success","data":{}}'))
+    }
+    const { locations } = createClient({ url: "http://waypost.test", fetch })
+    // @ts-expect-error the type has text only, which plain JavaScript does not see
+    await locations.get("0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30", { at: new Date(0) })
+    assert.strictEqual(new URL(urls[0]!).searchParams.get("at"), "1970-01-01T00:00:00.000Z")
   })
 })

@@ -1,21 +1,22 @@
 import { Predicate, Record } from "effect"
 import * as FilterSyntax from "../../domain/query/FilterSyntax.ts"
 import { uuidPattern } from "../../domain/schema/UuidPattern.ts"
-import { conditionsOf, type Tests } from "../Filters.ts"
+import { conditionsOf, problemOf, type Tests } from "../Filters.ts"
 import { isHeaderValue } from "../Sendable.ts"
 import type { CallOptions } from "./Call.ts"
 
-type QueryValue = string | number | boolean | ReadonlyArray<string> | Tests | undefined
+type QueryValue = string | number | boolean | ReadonlyArray<string> | Date | Tests | undefined
 export interface Query {
   readonly [name: string]: QueryValue
 }
 
 const isList = (value: ReadonlyArray<string> | Tests): value is ReadonlyArray<string> => Array.isArray(value)
 
-/** A value in a query: a list is joined by commas, and an object is a filter. */
+/** A value in a query: a list is joined by commas, a date is that of the API, and another object is a filter. */
 const textOf = (value: QueryValue): string | undefined => {
   if (value === undefined) return undefined
   if (typeof value !== "object") return String(value)
+  if (value instanceof Date) return value.toISOString()
   if (isList(value)) return value.join(",")
   const conditions = conditionsOf(value)
   return conditions.length === 0 ? undefined : FilterSyntax.print(conditions)
@@ -69,13 +70,16 @@ const headerOptions = ["ifMatch", "idempotencyKey"] as const
 
 /**
  * What is wrong with arguments, if something is. Another text in a path would be the path of another operation, as `..` and
- * `delta` are, and a write without its precondition would overwrite what it must not.
+ * `delta` are, a write without its precondition would overwrite what it must not, and a list without a condition would have
+ * records that were not asked for.
  */
-export const wrongIn = ({ method, path }: Route, { options, uuids }: Arguments): string | undefined => {
+export const wrongIn = ({ method, path }: Route, { options, query, uuids }: Arguments): string | undefined => {
   const wrong = uuids.find((uuid) => !uuidPattern.test(uuid.trim().toLowerCase()))
   if (wrong !== undefined) return `"${wrong}" is not a uuid, which the path of ${method} ${path} needs`
   if (Predicate.hasProperty(options, "ifMatch") && options.ifMatch === undefined)
     return "ifMatch is undefined: a write with a precondition needs the entity tag of a read that succeeded"
+  const problem = Predicate.isObject(query?.["filter"]) ? problemOf(query["filter"]) : undefined
+  if (problem !== undefined) return problem
   const unsendable = headerOptions.find((name) => !isHeaderValue(options?.[name] ?? ""))
   return unsendable === undefined ? undefined : `${unsendable} has characters that no header can have`
 }
