@@ -698,4 +698,48 @@ describe("promise client", () => {
     }
     assert.deepStrictEqual([await aborted(stream), await aborted(iterable)], ["AbortedError", "AbortedError"])
   })
+
+  it("a redirect of a request is an error that names the right address, and is not followed", async () => {
+    const moved = (location: string): Response => [301, "", { location }]
+    using served = await clientWith(moved("https://waypost.test/base/v1/locations"), moved("/login?next=%2Fv1"))
+    const { locations } = served.client
+    const errors = [
+      (await locations.create({ name: "a", identifier: "a" }).result()).error,
+      (await locations.list().result()).error
+    ]
+    assert.deepStrictEqual(
+      errors.map((error) => [error?._tag, error?.status]),
+      [
+        ["UnexpectedResponseError", 301],
+        ["UnexpectedResponseError", 301]
+      ]
+    )
+    assert.include(errors[0]!.message, `${served.url}/v1/locations redirects to https://waypost.test/base, and`)
+    assert.include(errors[1]!.message, `redirects to ${served.url}/login, and`)
+    assert.deepStrictEqual(
+      served.requests.map(({ method, url }) => `${method} ${url}`),
+      ["POST /v1/locations", "GET /v1/locations"]
+    )
+  })
+
+  it("a redirect of a part of an upload is followed, as the storage may have another address for it", async () => {
+    const address = { partNumber: 1, url: "" }
+    const begun = { uuid, numberOfParts: 1, partSize: 1, parts: [address], requiredHeaders: {} }
+    using served = await clientWith(
+      [201, { _tag: "Success", data: begun }],
+      [307, "", { location: "/elsewhere" }],
+      [200, "", { etag: '"a"' }],
+      [200, { _tag: "Success", data: { fileUuid: uuid, url: "" } }],
+      [201, written]
+    )
+    address.url = `${served.url}/part`
+    await served.client.assets.upload(new File(["a"], "a.txt"))
+    assert.deepStrictEqual(
+      served.requests.slice(1, 3).map(({ body, method, url }) => [method, url, body]),
+      [
+        ["PUT", "/part", "a"],
+        ["PUT", "/elsewhere", "a"]
+      ]
+    )
+  })
 })

@@ -14,6 +14,8 @@ export interface Request {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Blob | Uint8Array<ArrayBuffer> | undefined
+  /** Whether a redirect is followed, which is the default. */
+  readonly redirect?: "follow" | "manual"
 }
 
 /** A response with its text. */
@@ -37,11 +39,26 @@ const retryAfterIn = (headers: Headers) => {
   return retryAfter === undefined ? {} : { retryAfter }
 }
 
+/** The address that an answer redirects to, as the `url` of a client. A browser hides it, and the status. */
+const redirectOf = (url: string, { headers, status }: Received): string | undefined => {
+  if (status === 0) return "another address"
+  const location = headers.get("location")
+  if (status < 300 || status > 399 || location === null || !URL.canParse(location, url)) return undefined
+  const { origin, pathname } = new URL(location, url)
+  return `${origin}${pathname}`.split("/v1/")[0]
+}
+
 /** The error of a response: that of the service, or that of a proxy before it. */
 const errorOf = (url: string, { headers, status, text }: Received, body: unknown): WaypostError => {
   const origin = { status, ...retryAfterIn(headers) }
   if (Predicate.isObject(body) && typeof body["_tag"] === "string" && typeof body["message"] === "string") {
     return new WaypostError({ ...body, _tag: body["_tag"], message: body["message"] }, origin)
+  }
+  const redirect = redirectOf(url, { headers, status, text })
+  if (redirect !== undefined) {
+    const why = "the client follows no redirect, because fetch leaves out the key or the body then"
+    const message = `${url.split("?")[0]} redirects to ${redirect}, and ${why}: its url has to be the address of the service itself`
+    return clientError({ _tag: "UnexpectedResponseError", message, url }, origin)
   }
   const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text
   const message = `${url.split("?")[0]} answered with status ${status} and no answer of Waypost: ${shown}`
@@ -101,7 +118,7 @@ const warningOf = (headers: Headers) => /"(.*)"/.exec(headers.get("warning") ?? 
 
 /** Sends a request to an operation, and returns the data of its answer: a page or a bulk answer as a whole, or the record. */
 export const call = (fetch: Fetch, request: Request): Effect.Effect<Positioned, WaypostError> =>
-  Effect.flatMap(send(fetch, request), (received) =>
+  Effect.flatMap(send(fetch, { ...request, redirect: "manual" }), (received) =>
     Effect.flatMap(parsed(received.text), (body) => {
       if (!Predicate.isTagged(body, "Success") || !Predicate.hasProperty(body, "data")) {
         return Effect.fail(errorOf(request.url, received, undefined))
