@@ -742,4 +742,26 @@ describe("promise client", () => {
       ]
     )
   })
+
+  it("new addresses for the parts of an upload are asked for again while the service fails for a moment", async () => {
+    const address = { partNumber: 1, url: "" }
+    const begun = { uuid, numberOfParts: 1, partSize: 1, parts: [address], requiredHeaders: {} }
+    using served = await clientWith(
+      [201, { _tag: "Success", data: begun }],
+      [403, ""],
+      unavailable,
+      unavailable,
+      [200, { _tag: "Success", data: { parts: [address] } }],
+      [200, "", { etag: '"a"' }],
+      [200, { _tag: "Success", data: { fileUuid: uuid, url: "" } }],
+      [201, written]
+    )
+    address.url = `${served.url}/part`
+    await served.client.assets.upload(new File(["a"], "a.txt"))
+    const renewal = `POST /v1/uploads/${uuid}/parts`
+    assert.deepStrictEqual(
+      served.requests.slice(1, 6).map(({ method, url }) => `${method} ${url}`),
+      ["PUT /part", renewal, renewal, renewal, "PUT /part"]
+    )
+  })
 })

@@ -1,7 +1,8 @@
 import { Effect, Option } from "effect"
 import * as Multipart from "../Multipart.ts"
 import { type Call, type CallOptions, callSite, start } from "./Call.ts"
-import { type Fetch, send } from "./Http.ts"
+import { patiently } from "../Retries.ts"
+import { failures, type Fetch, send } from "./Http.ts"
 import { clientError, unreadable, type WaypostError } from "./Errors.ts"
 import type { Operations } from "./Types.ts"
 
@@ -103,7 +104,11 @@ export const make = ({ assets, uploads }: Pick<Operations, "assets" | "uploads">
     get: (uuid) => effectOf((signal) => uploads.get(uuid, { signal })),
     renewParts: (uuid, partNumbers) =>
       Effect.map(
-        effectOf((signal) => uploads.renewParts(uuid, { partNumbers }, { signal })),
+        // A POST without a key, which only signs addresses: those of the last attempt count.
+        patiently(
+          effectOf((signal) => uploads.renewParts(uuid, { partNumbers }, { signal })),
+          failures
+        ),
         ({ parts }) => parts
       ),
     complete: (uuid, parts) =>

@@ -74,7 +74,8 @@ export const isTransient = (error: WaypostError) =>
   error._tag === "IdempotencyInProgressError" ||
   (error.status !== undefined && transient.has(error.status))
 
-const failures = { isTransient, retryAfterOf: ({ retryAfter }: WaypostError) => retryAfter }
+/** How the failures of a request are read. */
+export const failures = { isTransient, retryAfterOf: ({ retryAfter }: WaypostError) => retryAfter }
 
 const parsed = (text: string): Effect.Effect<unknown> =>
   Effect.orElseSucceed(Effect.try({ try: (): unknown => JSON.parse(text), catch: () => undefined }), () => undefined)
