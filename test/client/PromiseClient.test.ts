@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setImmediate } from "node:timers/promises"
+import { inspect } from "node:util"
 import { openFile } from "../../src/client/node/LocalFile.ts"
 import * as Http from "../../src/client/promise/Http.ts"
 import { createClient, WaypostError } from "../../src/client/promise/PromiseClient.ts"
@@ -763,5 +764,32 @@ describe("promise client", () => {
       served.requests.slice(1, 6).map(({ method, url }) => `${method} ${url}`),
       ["PUT /part", renewal, renewal, renewal, "PUT /part"]
     )
+  })
+
+  it("errors have the URL of the request without its query, which can have a signature or values of a filter", async () => {
+    const address = { partNumber: 1, url: "" }
+    const begun = { uuid, numberOfParts: 1, partSize: 1, parts: [address], requiredHeaders: {} }
+    const initialized: Response = [201, { _tag: "Success", data: begun }]
+    using served = await clientWith([200, "<html>"], initialized, [400, "<Error/>"], initialized, [200, ""])
+    address.url = `${served.url}/part?X-Amz-Signature=s3cr3t`
+    const { assets, users } = served.client
+    const file = new File(["a"], "a.txt")
+    const nowhere = createClient({ url: "http://127.0.0.1:6000", key: "wp_test" })
+    const errors = [
+      (await users.list({ filter: { email: "s3cr3t@example.com" } }).result()).error,
+      (await assets.upload(file).result()).error,
+      (await assets.upload(file).result()).error,
+      (await nowhere.users.list({ filter: { email: "s3cr3t@example.com" } }).result()).error
+    ]
+    const urls = [
+      `${served.url}/v1/users`,
+      `${served.url}/part`,
+      `${served.url}/part`,
+      "http://127.0.0.1:6000/v1/users"
+    ]
+    for (const [index, error] of errors.entries()) {
+      assert.deepInclude(error as object, { url: urls[index] })
+      assert.notInclude(inspect(error, { depth: null }), "s3cr3t")
+    }
   })
 })

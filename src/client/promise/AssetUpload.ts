@@ -2,7 +2,7 @@ import { Effect, Option } from "effect"
 import * as Multipart from "../Multipart.ts"
 import { type Call, type CallOptions, callSite, start } from "./Call.ts"
 import { patiently } from "../Retries.ts"
-import { failures, type Fetch, send } from "./Http.ts"
+import { failures, type Fetch, send, shownUrl } from "./Http.ts"
 import { clientError, unreadable, type WaypostError } from "./Errors.ts"
 import type { Operations } from "./Types.ts"
 
@@ -93,7 +93,7 @@ const put = (fetch: Fetch) => (url: string, part: Blob) =>
     const eTag = headers.get("etag")
     const message = `${new URL(url).origin} accepted a part and returned no ETag; its CORS rules must expose this header`
     return eTag === null
-      ? Effect.fail(clientError({ _tag: "UnexpectedResponseError", message, url }, { status }))
+      ? Effect.fail(clientError({ _tag: "UnexpectedResponseError", message, url: shownUrl(url) }, { status }))
       : Effect.succeed(eTag)
   })
 

@@ -25,13 +25,14 @@ export interface Received {
   readonly text: string
 }
 
-const unreachable = (url: string, cause: unknown): WaypostError => {
+/** A URL as an error shows it: its query can have the values of a filter, or the signature of the address of a part. */
+export const shownUrl = (url: string): string => url.split("?")[0] ?? url
+
+const unreachable = (sent: string, cause: unknown): WaypostError => {
+  const url = shownUrl(sent)
   const { cause: inner, message } = cause instanceof Error ? cause : new Error(String(cause))
   const reason = inner instanceof Error && inner.message !== "" ? inner.message : message
-  return clientError(
-    { _tag: "ConnectionError", message: `The request to ${url.split("?")[0]} failed: ${reason}`, url },
-    { cause }
-  )
+  return clientError({ _tag: "ConnectionError", message: `The request to ${url} failed: ${reason}`, url }, { cause })
 }
 
 const retryAfterIn = (headers: Headers) => {
@@ -49,19 +50,20 @@ const redirectOf = (url: string, { headers, status }: Received): string | undefi
 }
 
 /** The error of a response: that of the service, or that of a proxy before it. */
-const errorOf = (url: string, { headers, status, text }: Received, body: unknown): WaypostError => {
+const errorOf = (sent: string, { headers, status, text }: Received, body: unknown): WaypostError => {
   const origin = { status, ...retryAfterIn(headers) }
   if (Predicate.isObject(body) && typeof body["_tag"] === "string" && typeof body["message"] === "string") {
     return new WaypostError({ ...body, _tag: body["_tag"], message: body["message"] }, origin)
   }
-  const redirect = redirectOf(url, { headers, status, text })
+  const url = shownUrl(sent)
+  const redirect = redirectOf(sent, { headers, status, text })
   if (redirect !== undefined) {
     const why = "the client follows no redirect, because fetch leaves out the key or the body then"
-    const message = `${url.split("?")[0]} redirects to ${redirect}, and ${why}: its url has to be the address of the service itself`
+    const message = `${url} redirects to ${redirect}, and ${why}: its url has to be the address of the service itself`
     return clientError({ _tag: "UnexpectedResponseError", message, url }, origin)
   }
   const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text
-  const message = `${url.split("?")[0]} answered with status ${status} and no answer of Waypost: ${shown}`
+  const message = `${url} answered with status ${status} and no answer of Waypost: ${shown}`
   return clientError({ _tag: "UnexpectedResponseError", message, url }, origin)
 }
 
