@@ -9,7 +9,7 @@ import * as Follow from "./Follow.ts"
 import { idempotencyKey } from "./IdempotencyKey.ts"
 import * as OwnWrites from "./OwnWrites.ts"
 import * as Redirects from "./Redirects.ts"
-import { type Failures, isIdempotent, needsKey, patiently, secondsOf } from "./Retries.ts"
+import { type Failures, isIdempotent, limited, needsKey, patiently, secondsOf } from "./Retries.ts"
 import * as Certificates from "./Certificates.ts"
 import { hasCredentials, isHeaderValue, isPortBlocked, messages } from "./Sendable.ts"
 
@@ -115,7 +115,11 @@ const patient = (client: HttpClient.HttpClient) => {
     const reason = obstacleOf(request, url)
     if (reason !== undefined) return Effect.fail(new HttpClientError.HttpClientError({ reason }))
     const named = HttpClientRequest.setHeaders(request, writes.headersOf(request.method))
-    const sent = Effect.flatMap(client.execute(named), received)
+    const sent = limited(Effect.flatMap(client.execute(named), received), (description) => {
+      return new HttpClientError.HttpClientError({
+        reason: new HttpClientError.TransportError({ request, description })
+      })
+    })
     return (isIdempotent(request) ? repeated(sent) : sent).pipe(
       Effect.tap(({ headers }) => Effect.sync(() => writes.note(request.method, headers[positionHeader])))
     )
@@ -170,6 +174,14 @@ const isTransient = (error: { readonly _tag: string }) =>
     ? isTransientError(error) || (error.response !== undefined && isTransientResponse(error.response))
     : transient.has(error._tag)
 
+/** The seconds after which the service, or a proxy before it, asks to repeat a request. */
+const retryAfterOf = (error: { readonly _tag: string }) => {
+  if (HttpClientError.isHttpClientError(error)) return secondsOf(error.response?.headers["retry-after"])
+  return Predicate.hasProperty(error, "retryAfterSeconds") && Predicate.isNumber(error.retryAfterSeconds)
+    ? error.retryAfterSeconds
+    : undefined
+}
+
 /**
  * The events of the log as they are committed, from a cursor on, or from the oldest event on: `events({ after })`. It never
  * ends; an interrupted program goes on with the `cursor` of the last event that it has handled.
@@ -180,7 +192,7 @@ export const events = (query: FollowQuery = {}) =>
       const read = (part: Pick<EventsQuery, "after" | "wait">) => client.events.list({ query: { ...query, ...part } })
       return Stream.paginate(query.after, (after) =>
         Effect.map(
-          Follow.next({ read, isTransient }, after),
+          Follow.next({ read, isTransient, retryAfterOf }, after),
           ({ cursor, data }) => [data, Option.some(cursor)] as const
         )
       )

@@ -1,4 +1,4 @@
-import { Effect, Random } from "effect"
+import { Context, Effect, Random } from "effect"
 
 /** Attempts after the first. */
 const times = 3
@@ -8,6 +8,22 @@ const firstDelay = 100
 
 /** The longest time that a request waits because a busy service asks for it, in seconds. */
 const maxWait = 60
+
+/** How long each attempt of a request may take, in milliseconds; without it, for as long as the platform waits. */
+export const TimeLimit = Context.Reference<number | undefined>("waypost/client/Retries/TimeLimit", {
+  defaultValue: () => undefined
+})
+
+/** An attempt that fails when it takes longer than its time limit. */
+export const limited = <A, E, R>(attempt: Effect.Effect<A, E, R>, onLimit: (message: string) => E) =>
+  Effect.flatMap(TimeLimit, (duration) =>
+    duration === undefined
+      ? attempt
+      : Effect.timeoutOrElse(attempt, {
+          duration,
+          orElse: () => Effect.fail(onLimit(`no answer within ${duration / 1000} s`))
+        })
+  )
 
 /** How a client reads the failures of a request. */
 export interface Failures<E> {

@@ -1,6 +1,6 @@
 import { Effect, Predicate } from "effect"
 import { positionHeader } from "../../domain/query/WalPosition.ts"
-import { isIdempotent, patiently, secondsOf } from "../Retries.ts"
+import { isIdempotent, limited, patiently, secondsOf } from "../Retries.ts"
 import * as Certificates from "../Certificates.ts"
 import { isPortBlocked } from "../Sendable.ts"
 import type { Answered } from "./Call.ts"
@@ -92,13 +92,16 @@ const checkReadable = (body: Request["body"]) =>
     : Effect.void
 
 const once = (fetch: Fetch, { url, ...request }: Request): Effect.Effect<Received, WaypostError> =>
-  Effect.tryPromise({
-    try: (signal) =>
-      fetch(url, { ...request, body: request.body ?? null, signal }).then((response) =>
-        response.text().then((text) => ({ status: response.status, headers: response.headers, text }))
-      ),
-    catch: (cause) => unreachable(url, cause)
-  }).pipe(Effect.tapError(() => checkReadable(request.body)))
+  limited(
+    Effect.tryPromise({
+      try: (signal) =>
+        fetch(url, { ...request, body: request.body ?? null, signal }).then((response) =>
+          response.text().then((text) => ({ status: response.status, headers: response.headers, text }))
+        ),
+      catch: (cause) => unreachable(url, cause)
+    }),
+    (message) => unreachable(url, new Error(message))
+  ).pipe(Effect.tapError(() => checkReadable(request.body)))
 
 /** Sends a request and returns a response of success. A POST without an
  * `Idempotency-Key` is sent once; other requests are repeated while they fail for a moment. */

@@ -134,7 +134,7 @@ const make = ({ fetch = globalThis.fetch, key, url }: ClientOptions) => {
         ({ data }) => data as Follow.Part<unknown>
       )
     const isTransient = (error: WaypostError) => problem === undefined && Http.isTransient(error)
-    return FollowedEvents.make({ read, isTransient }, query.after, callSite(), options?.signal)
+    return FollowedEvents.make({ ...Http.failures, read, isTransient }, query.after, callSite(), options?.signal)
   }
 
   const deltaPages = (route: Route) => (after?: string, options?: Pick<CallOptions, "signal">) => {
