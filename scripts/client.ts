@@ -1,5 +1,14 @@
 import { execFileSync } from "node:child_process"
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -20,6 +29,9 @@ const service = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 
 const entry = (file: string) => ({ types: `./lib/client/${file}.d.ts`, default: `./lib/client/${file}.js` })
 
+/** The licenses of the code in the file of the promise client. */
+const notice = "THIRD-PARTY-LICENSES.md"
+
 const manifest = {
   name: "@waypost/client",
   version: service.version,
@@ -35,7 +47,7 @@ const manifest = {
     "./deltas": entry("Deltas"),
     "./package.json": "./package.json"
   },
-  files: ["lib"],
+  files: ["lib", notice],
   sideEffects: false,
   engines: { node: ">=20.16" },
   // The definition checks expressions with it.
@@ -46,12 +58,25 @@ const manifest = {
 
 const promise = join(target, "lib/client/promise")
 
+/** The licenses of the packages that files belong to, which copies of their code have to have with them. */
+const licensesOf = (files: ReadonlyArray<string>) => {
+  const folders = new Set(files.flatMap((file) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file) ?? []))
+  const licenses = Array.from(folders, (folder) => {
+    const { name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
+    return `## ${name} ${version}\n\n${readFileSync(join(folder, "LICENSE"), "utf8").trim()}\n`
+  })
+  return ["# Code of other packages in lib/client/promise/PromiseClient.js\n", ...licenses].join("\n")
+}
+
 /** Joins the promise client and what it uses of effect into one file, in the folder of its types. */
 const joinPromiseClient = async () => {
   const file = join(promise, "PromiseClient.js")
   const { output } = await bundle({ input: file, platform: "neutral", write: false, logLevel: "warn" })
   for (const name of readdirSync(promise).filter((name) => name.endsWith(".js"))) rmSync(join(promise, name))
   writeFileSync(file, output[0].code)
+  // The folder of the package may be in that of other packages.
+  const own = realpathSync(target)
+  writeFileSync(join(target, notice), licensesOf(output[0].moduleIds.filter((id) => !id.startsWith(own))))
 }
 
 const build = async () => {
@@ -61,6 +86,7 @@ const build = async () => {
   await joinPromiseClient()
   writeFileSync(join(target, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`)
   copyFileSync(join(root, "src/client/README.md"), join(target, "README.md"))
+  copyFileSync(join(root, "LICENSE"), join(target, "LICENSE"))
 }
 
 /** Names the files of effect that a program loads. */

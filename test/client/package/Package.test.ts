@@ -92,6 +92,17 @@ export const ${name}: readonly [missing?: never, other?: never] = [] as [Exclude
     return { status, stderr, stdout }
   }
 
+  it("the package is packed with its license, and with that of effect, whose code the promise client has", () => {
+    const folder = join(project, "node_modules/@waypost/client")
+    const [{ files }] = JSON.parse(execSync("npm pack --dry-run --json", { cwd: folder, encoding: "utf8" }))
+    const paths = files.map(({ path }: { readonly path: string }) => path)
+    assert.includeMembers(paths, ["LICENSE", "THIRD-PARTY-LICENSES.md"])
+    assert.strictEqual(readFileSync(join(folder, "LICENSE"), "utf8"), readFileSync(join(root, "LICENSE"), "utf8"))
+    const notice = readFileSync(join(folder, "THIRD-PARTY-LICENSES.md"), "utf8")
+    assert.match(notice, /^## effect \d/m)
+    assert.include(notice, readFileSync(join(root, "node_modules/effect/LICENSE"), "utf8").trim())
+  })
+
   it("the eleven recipes of the README compile strictly, with the options that it names", () => {
     assert.lengthOf(files, 1 + 11)
     assert.include(markdown, "\n## Eleven recipes\n")
