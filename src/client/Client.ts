@@ -183,21 +183,28 @@ const retryAfterOf = (error: { readonly _tag: string }) => {
 }
 
 /**
- * The events of the log as they are committed, from a cursor on, or from the oldest event on: `events({ after })`. It never
- * ends; an interrupted program goes on with the `cursor` of the last event that it has handled.
+ * The pages of the log as it grows, from a cursor on, or from the oldest event on: each has the events, of which there may be none,
+ * and the `cursor` to go on from. With filters, it moves on past the events that were left out.
  */
-export const events = (query: FollowQuery = {}) =>
+export const eventPages = (query: FollowQuery = {}) =>
   Stream.unwrap(
     Effect.map(Client, (client) => {
       const read = (part: Pick<EventsQuery, "after" | "wait">) => client.events.list({ query: { ...query, ...part } })
       return Stream.paginate(query.after, (after) =>
         Effect.map(
           Follow.next({ read, isTransient, retryAfterOf }, after),
-          ({ cursor, data }) => [data, Option.some(cursor)] as const
+          ({ cursor, data }) => [[{ cursor, data }], Option.some(cursor)] as const
         )
       )
     })
   )
+
+/**
+ * The events of the log as they are committed, from a cursor on, or from the oldest event on: `events({ after })`. It never
+ * ends; an interrupted program goes on with the `cursor` of the last event that it has handled.
+ */
+export const events = (query: FollowQuery = {}) =>
+  Stream.flattenIterable(Stream.map(eventPages(query), ({ data }) => data))
 
 type PlanQuery = Parameters<Client["Service"]["plans"]["create"]>[0]["query"]
 

@@ -3,7 +3,7 @@ import { Effect, Exit, Fiber, Option, Redacted, Stream } from "effect"
 import { Cookies, HttpClientResponse } from "effect/http"
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { Client, events, plan } from "../../src/client/Client.ts"
+import { Client, eventPages, events, plan } from "../../src/client/Client.ts"
 import * as Ids from "../../src/client/Ids.ts"
 import { ApiKeyId } from "../../src/domain/keys/ApiKey.ts"
 import { LocationId } from "../../src/domain/locations/Location.ts"
@@ -273,6 +273,28 @@ describe("typed client", () => {
         assert.lengthOf(requests, 1)
         close()
       }
+    })
+  )
+
+  it.live("the pages of the log have the cursor to go on from, also without events", () =>
+    Effect.gen(function* () {
+      const part = (cursor: string) => ({ _tag: "Success", data: [], cursor, more: false })
+      const { close, layer, requests } = yield* Effect.promise(() =>
+        serverWith([
+          [200, part("b")],
+          [200, part("c")]
+        ])
+      )
+      const pages = yield* Stream.runCollect(Stream.take(eventPages({ after: "a" }), 2)).pipe(Effect.provide(layer))
+      close()
+      assert.deepStrictEqual(pages, [
+        { cursor: "b", data: [] },
+        { cursor: "c", data: [] }
+      ])
+      assert.deepStrictEqual(
+        requests.map(({ url }) => new URL(url, "http://x").searchParams.get("after")),
+        ["a", "b"]
+      )
     })
   )
 

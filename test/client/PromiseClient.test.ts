@@ -792,4 +792,38 @@ describe("promise client", () => {
       assert.notInclude(inspect(error, { depth: null }), "s3cr3t")
     }
   })
+
+  it("following the log hands out the cursor of each page once its events are taken, also of a page without events", async () => {
+    const part = (ids: ReadonlyArray<string>, cursor: string) => ({
+      _tag: "Success",
+      data: ids.map((id) => ({ id })),
+      cursor,
+      more: false
+    })
+    const parts = [part([], "b"), part(["e1", "e2"], "c"), part([], "c"), part(["e3"], "d")]
+    using served = await clientWith(...parts.map((body): Response => [200, body]))
+    const seen: Array<string> = []
+    const onCursor = async (cursor: string) => {
+      await setImmediate()
+      seen.push(`${cursor} before request ${served.requests.length + 1}`)
+    }
+    for await (const { id } of served.client.events.follow({ after: "a", types: ["webhook.*"] }, { onCursor })) {
+      seen.push(id)
+      if (id === "e3") break
+    }
+    assert.deepStrictEqual(seen, ["b before request 2", "e1", "e2", "c before request 3", "e3"])
+  })
+
+  it("following the log ends with the error of onCursor, and hands out the same cursor when it goes on", async () => {
+    const part = { _tag: "Success", data: [], cursor: "b", more: false }
+    using served = await clientWith([200, part], [200, { ...part, data: [{ id: "e1" }] }])
+    const seen: Array<string> = []
+    const onCursor = (cursor: string) => {
+      if (seen.push(cursor) === 1) throw new Error("The disk is full")
+    }
+    const iterator = served.client.events.follow({}, { onCursor })[Symbol.asyncIterator]()
+    assert.include(String(await iterator.next().catch((error: unknown) => error)), "The disk is full")
+    assert.deepStrictEqual((await iterator.next()).value, { id: "e1" })
+    assert.deepStrictEqual(seen, ["b", "b"])
+  })
 })

@@ -1,7 +1,16 @@
 import { Effect } from "effect"
 import * as Follow from "../Follow.ts"
-import { type CallSite, nextOf } from "./Call.ts"
+import { type CallOptions, type CallSite, nextOf } from "./Call.ts"
 import type { WaypostError } from "./Errors.ts"
+
+/** The options of following the log. */
+export interface FollowOptions extends Pick<CallOptions, "signal"> {
+  /**
+   * Receives the cursor of each page whose events have all been taken, before the next one is read, which waits for its promise. With
+   * filters it moves on past the events that were left out, where the cursor of the last event stays behind and expires.
+   */
+  readonly onCursor?: (cursor: string) => void | Promise<void>
+}
 
 /**
  * The events of the log as they are committed: `for await (const event of client.events.follow({ after }))`. It never ends;
@@ -11,15 +20,28 @@ export const make = <A>(
   follow: Follow.Follow<A, WaypostError, never>,
   begin: string | undefined,
   site: CallSite,
-  signal: AbortSignal | undefined
+  { onCursor, signal }: FollowOptions
 ): AsyncIterable<A> => ({
   [Symbol.asyncIterator]: () => {
     let events: ReadonlyArray<A> = []
     let index = 0
     let after = begin
+    let kept = begin
+    const keep = Effect.suspend(() => {
+      const cursor = after
+      if (cursor === undefined || cursor === kept || onCursor === undefined) return Effect.void
+      return Effect.map(
+        Effect.promise(async () => onCursor(cursor)),
+        () => (kept = cursor)
+      )
+    })
+    const part = Effect.andThen(
+      keep,
+      Effect.suspend(() => Follow.next(follow, after))
+    )
     const event: Effect.Effect<IteratorResult<A, undefined>, WaypostError> = Effect.suspend(() => {
       if (index < events.length) return Effect.succeed({ done: false, value: events[index++]! })
-      return Effect.flatMap(Follow.next(follow, after), ({ cursor, data }) => {
+      return Effect.flatMap(part, ({ cursor, data }) => {
         events = data
         index = 0
         after = cursor

@@ -21,6 +21,7 @@ export { WaypostError } from "./WaypostError.ts"
 export type { AllRecords } from "./AllRecords.ts"
 export type { UploadOptions } from "./AssetUpload.ts"
 export type { Call, CallOptions, Outcome } from "./Call.ts"
+export type { FollowOptions } from "./FollowedEvents.ts"
 
 export interface ClientOptions {
   /** The address of the service, such as `https://waypost.example.com`. */
@@ -37,7 +38,7 @@ type FollowQuery = Omit<NonNullable<Parameters<Operations["events"]["list"]>[0]>
 /** Follows the log of changes from a cursor, or from the oldest event on, for ever. */
 type FollowEvents = (
   query?: FollowQuery,
-  options?: Pick<CallOptions, "signal">
+  options?: FollowedEvents.FollowOptions
 ) => AsyncIterable<Awaited<ReturnType<Operations["events"]["list"]>>["data"][number]>
 
 /** A client whose methods return promises: `client.<group>.<operation>`. */
@@ -127,14 +128,14 @@ const make = ({ fetch = globalThis.fetch, key, url }: ClientOptions) => {
     }
 
   const listEvents = routeOf(routes.events.list)
-  const follow = (query: Query & { readonly after?: string } = {}, options?: CallOptions) => {
+  const follow = (query: Query & { readonly after?: string } = {}, options: FollowedEvents.FollowOptions = {}) => {
     const read = (part: Query): Effect.Effect<Follow.Part<unknown>, WaypostError> =>
       Effect.map(
         request(listEvents, { uuids: [], body: undefined, query: { ...query, ...part }, options }),
         ({ data }) => data as Follow.Part<unknown>
       )
     const isTransient = (error: WaypostError) => problem === undefined && Http.isTransient(error)
-    return FollowedEvents.make({ ...Http.failures, read, isTransient }, query.after, callSite(), options?.signal)
+    return FollowedEvents.make({ ...Http.failures, read, isTransient }, query.after, callSite(), options)
   }
 
   const deltaPages = (route: Route) => (after?: string, options?: Pick<CallOptions, "signal">) => {
