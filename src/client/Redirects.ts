@@ -1,5 +1,6 @@
 import { Effect, Layer, Option } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
+import { redirectedTo } from "./Sendable.ts"
 
 // The service redirects no operation: a redirect is from a proxy, often from http to https. Fetch would follow it without the
 // key, and with a GET in place of some writes.
@@ -9,19 +10,12 @@ const isRedirect = (response: HttpClientResponse.HttpClientResponse): boolean =>
   (response.status >= 300 && response.status < 400 && response.headers["location"] !== undefined) ||
   Option.exists(HttpClientResponse.toWeb(response), ({ type }) => type === "opaqueredirect")
 
-/** The address of the service that a redirect is for: without the path of the operation. */
-const addressIn = ({ headers, request }: HttpClientResponse.HttpClientResponse): string => {
-  const location = headers["location"]
-  if (location === undefined || !URL.canParse(location, request.url)) return "another address"
-  const { origin, pathname } = new URL(location, request.url)
-  return `${origin}${pathname.replace(/\/(?:v1\/.*|readyz)?$/, "")}`
-}
-
 /** Where a response redirects to, if it does. */
-export const describe = (response: HttpClientResponse.HttpClientResponse): Option.Option<string> =>
-  isRedirect(response)
-    ? Option.some(`${new URL(response.request.url).origin} redirects to ${addressIn(response)}`)
-    : Option.none()
+export const describe = (response: HttpClientResponse.HttpClientResponse): Option.Option<string> => {
+  if (!isRedirect(response)) return Option.none()
+  const { headers, request } = response
+  return Option.some(`${new URL(request.url).origin} redirects to ${redirectedTo(request.url, headers["location"])}`)
+}
 
 const unfollowed = Effect.map(Effect.serviceOption(FetchHttpClient.RequestInit), (given): RequestInit => ({
   ...Option.getOrElse(given, () => ({})),

@@ -25,3 +25,10 @@ export const messages = {
   credentials: "The URL of the service has a user name or a password, with which no request is sent",
   key: "The API key has characters that no header can have"
 } as const
+
+/** The address of the service that a request was redirected to: without the path of the operation. */
+export const redirectedTo = (url: string, location: string | undefined): string => {
+  if (location === undefined || !URL.canParse(location, url)) return "another address"
+  const { origin, pathname } = new URL(location, url)
+  return `${origin}${pathname.replace(/\/(?:v1\/.*|readyz)?$/, "")}`
+}

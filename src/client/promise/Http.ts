@@ -2,7 +2,7 @@ import { Effect, Predicate } from "effect"
 import { positionHeader } from "../../domain/query/WalPosition.ts"
 import { isIdempotent, limited, patiently, secondsOf } from "../Retries.ts"
 import * as Certificates from "../Certificates.ts"
-import { isPortBlocked } from "../Sendable.ts"
+import { isPortBlocked, redirectedTo } from "../Sendable.ts"
 import type { Answered } from "./Call.ts"
 import { clientError, unreadable, WaypostError } from "./Errors.ts"
 
@@ -40,13 +40,11 @@ const retryAfterIn = (headers: Headers) => {
   return retryAfter === undefined ? {} : { retryAfter }
 }
 
-/** The address that an answer redirects to, as the `url` of a client. A browser hides it, and the status. */
+/** The address that an answer redirects to. A browser hides it, and the status. */
 const redirectOf = (url: string, { headers, status }: Received): string | undefined => {
-  if (status === 0) return "another address"
-  const location = headers.get("location")
-  if (status < 300 || status > 399 || location === null || !URL.canParse(location, url)) return undefined
-  const { origin, pathname } = new URL(location, url)
-  return `${origin}${pathname}`.split("/v1/")[0]
+  const location = headers.get("location") ?? undefined
+  const isRedirect = status === 0 || (status >= 300 && status < 400 && location !== undefined)
+  return isRedirect ? redirectedTo(url, location) : undefined
 }
 
 /** The error of a response: that of the service, or that of a proxy before it. */
