@@ -1,6 +1,15 @@
 import { Effect, FileSystem, Stream } from "effect"
 import { CommandError, inFile } from "./Failures.ts"
 
+/** Fails if a folder has the name of a file that is to be written. */
+export const checkNoFolder = Effect.fnUntraced(function* (file: string) {
+  const { stat } = yield* FileSystem.FileSystem
+  const isFolder = Effect.map(stat(file), ({ type }) => type === "Directory")
+  if (yield* Effect.orElseSucceed(isFolder, () => false)) {
+    return yield* new CommandError({ message: `${file} is a folder; name a file` })
+  }
+})
+
 /**
  * Replaces a file at once: after a crash it is the old one or the new one. Only its owner can read it. The text is collected
  * in `partial`, in the same folder.
@@ -11,10 +20,7 @@ export const replace = Effect.fnUntraced(function* <E, R>(
   partial = `${file}.partial`
 ) {
   const fs = yield* FileSystem.FileSystem
-  const isFolder = Effect.map(fs.stat(file), ({ type }) => type === "Directory")
-  if (yield* Effect.orElseSucceed(isFolder, () => false)) {
-    return yield* new CommandError({ message: `${file} is a folder; name a file` })
-  }
+  yield* checkNoFolder(file)
   // One that an earlier run left would keep its mode.
   yield* fs.remove(partial, { force: true })
   const write = Effect.gen(function* () {

@@ -115,11 +115,12 @@ const patient = (client: HttpClient.HttpClient) => {
     const reason = obstacleOf(request, url)
     if (reason !== undefined) return Effect.fail(new HttpClientError.HttpClientError({ reason }))
     const named = HttpClientRequest.setHeaders(request, writes.headersOf(request.method))
-    const sent = limited(Effect.flatMap(client.execute(named), received), (description) => {
+    const answered = limited(client.execute(named), (description) => {
       return new HttpClientError.HttpClientError({
         reason: new HttpClientError.TransportError({ request, description })
       })
     })
+    const sent = Effect.flatMap(answered, received)
     return (isIdempotent(request) ? repeated(sent) : sent).pipe(
       Effect.tap(({ headers }) => Effect.sync(() => writes.note(request.method, headers[positionHeader])))
     )

@@ -1,4 +1,4 @@
-import { type DateTime, Predicate, Record, type Schema, Struct } from "effect"
+import { type DateTime, Record, type Schema, Struct } from "effect"
 import type { groupRead, locationRead, productRead, userRead } from "../api/Included.ts"
 import type { Product } from "../domain/catalog/Product.ts"
 import type { Location } from "../domain/locations/Location.ts"
@@ -133,20 +133,19 @@ export const conditionsOf = (tests: Tests): ReadonlyArray<Condition> =>
     return [...conditionsOn(field, operators, {}), ...conditionsOn(field, not, { not: true })]
   })
 
-/** The first test whose value is `undefined`, such as `filter.name.contains`. */
-const undefinedIn = (tests: object, path: string): string | undefined => {
+/** The first test that has no value, also in a list: `filter.name.contains is undefined`. */
+const missingIn = (tests: object, path: string): string | undefined => {
   for (const [name, value] of Object.entries<unknown>({ ...tests })) {
     const at = `${path}.${name}`
-    const found = Predicate.isObject(value) ? undefinedIn(value, at) : undefined
-    if (value === undefined || found !== undefined) return found ?? at
+    if (value === undefined || value === null) return `${at} is ${value}`
+    const found = typeof value === "object" ? missingIn(value, at) : undefined
+    if (found !== undefined) return found
   }
   return undefined
 }
 
 /** Why a filter cannot be sent, if it cannot: without a condition that has no value, the records would be others. */
 export const problemOf = (filter: object): string | undefined => {
-  const found = undefinedIn(filter, "filter")
-  return found === undefined
-    ? undefined
-    : `${found} is undefined: without this condition the list would have other records`
+  const found = missingIn(filter, "filter")
+  return found === undefined ? undefined : `${found}: without this condition the list would have other records`
 }

@@ -11,7 +11,7 @@ export interface Part<A> {
 const wait = 25
 
 /**
- * How long an attempt may take, in milliseconds: longer than the service, which takes 20 s at most besides the wait. Nothing else
+ * How long an attempt may wait for its answer, in milliseconds: longer than the service, which takes 20 s at most besides the wait. Nothing else
  * ends a request on a connection that died silently.
  */
 const limit = 60_000

@@ -14,7 +14,8 @@ const isRedirect = (response: HttpClientResponse.HttpClientResponse): boolean =>
 export const describe = (response: HttpClientResponse.HttpClientResponse): Option.Option<string> => {
   if (!isRedirect(response)) return Option.none()
   const { headers, request } = response
-  return Option.some(`${new URL(request.url).origin} redirects to ${redirectedTo(request.url, headers["location"])}`)
+  const origin = URL.canParse(request.url) ? new URL(request.url).origin : request.url
+  return Option.some(`${origin} redirects to ${redirectedTo(request.url, headers["location"])}`)
 }
 
 const unfollowed = Effect.map(Effect.serviceOption(FetchHttpClient.RequestInit), (given): RequestInit => ({

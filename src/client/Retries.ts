@@ -9,12 +9,12 @@ const firstDelay = 100
 /** The longest time that a request waits because a busy service asks for it, in seconds. */
 const maxWait = 60
 
-/** How long each attempt of a request may take, in milliseconds; without it, for as long as the platform waits. */
+/** How long each attempt of a request may wait for its answer to begin, in milliseconds; without it, as long as the platform does. */
 export const TimeLimit = Context.Reference<number | undefined>("waypost/client/Retries/TimeLimit", {
   defaultValue: () => undefined
 })
 
-/** An attempt that fails when it takes longer than its time limit. */
+/** An attempt that fails when its answer does not begin within its time limit. */
 export const limited = <A, E, R>(attempt: Effect.Effect<A, E, R>, onLimit: (message: string) => E) =>
   Effect.flatMap(TimeLimit, (duration) =>
     duration === undefined

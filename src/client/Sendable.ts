@@ -1,6 +1,6 @@
 import { Option } from "effect"
 
-// What fetch never sends. It reports each of these like a connection that broke.
+// What fetch never sends, and reports like a connection that broke; and what it should not follow.
 
 /** Whether a URL has a user name or a password. */
 export const hasCredentials = ({ password, username }: URL): boolean => username !== "" || password !== ""

@@ -101,6 +101,13 @@ describe("filters of the typed clients", () => {
         `filter.${path} is undefined`
       ])
     )
+    // A list can have one that the compiler does not see, and JavaScript has no types.
+    const untyped = [{ name: { in: ["a", undefined] } }, { name: { not: { in: [undefined] } } }, { name: null }]
+    const others = untyped.map((filter: object) => locations.list({ filter }).result())
+    assert.deepStrictEqual(
+      (await Promise.all(others)).map(({ error }) => error?.message.split(":")[0]),
+      ["filter.name.in.1 is undefined", "filter.name.not.in.0 is undefined", "filter.name is null"]
+    )
     // @ts-expect-error the type of a condition has no undefined
     const conditions = () => where<"users">({ username })
     assert.throws(conditions, Cause.IllegalArgumentError, "filter.username is undefined")

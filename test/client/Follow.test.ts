@@ -73,6 +73,28 @@ describe("following the log with the typed clients", () => {
       })
     )
 
+    it.effect(`the ${name} client reads an answer that takes longer than a minute to arrive`, () =>
+      Effect.gen(function* () {
+        const body = { _tag: "Success", data: [], cursor: "c", more: false }
+        let end = () => {}
+        const slow = new ReadableStream<Uint8Array>({
+          start: (controller) => {
+            end = () => {
+              controller.enqueue(new TextEncoder().encode(JSON.stringify(body)))
+              controller.close()
+            }
+          }
+        })
+        const response = new Response(slow, { headers: { "content-type": "application/json" } })
+        let asked = 0
+        const count = yield* follow(name, (init) => (asked++ === 0 ? Promise.resolve(response) : silent(init)))
+        yield* pass(90)
+        assert.strictEqual(count(), 1)
+        end()
+        yield* Effect.promise(() => until("the next request is sent", () => count() === 2))
+      })
+    )
+
     it.effect(`the ${name} client follows on after the time that the service asks for, or after five minutes`, () =>
       Effect.gen(function* () {
         const minutes = yield* follow(name, limited(120))

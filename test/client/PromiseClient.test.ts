@@ -590,6 +590,22 @@ describe("promise client", () => {
     assert.strictEqual(served.requests[0]!.url, "/v1/users/delta")
   })
 
+  it("records that are asked for behind a page that fails are at the end, and a later request reads the page again", async () => {
+    const gone = { _tag: "InvalidFilterError", message: "wrong", requestId }
+    using served = await clientWith(
+      [400, gone],
+      [200, { _tag: "Success", data: [{ uuid }], pagination: { limit: 500 } }]
+    )
+    const iterator = served.client.locations.all()[Symbol.asyncIterator]()
+    const results = await Promise.allSettled(Array.from({ length: 3 }, () => iterator.next()))
+    assert.deepStrictEqual(
+      results.map((result) => (result.status === "rejected" ? "failed" : result.value.done)),
+      ["failed", true, true]
+    )
+    assert.lengthOf(served.requests, 1)
+    assert.deepStrictEqual((await iterator.next()).value, { uuid })
+  })
+
   it("records, events and pages of a delta that are asked for at the same time come once each, in order", async () => {
     const part = (uuids: ReadonlyArray<string>, next?: string) => ({
       _tag: "Success",

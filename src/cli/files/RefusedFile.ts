@@ -1,5 +1,8 @@
 import { Effect, FileSystem, Option, Path, type PlatformError, Ref, Scope } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { tmpdir } from "node:os"
 import { CommandError, describe, inFile } from "../Failures.ts"
+import { checkNoFolder } from "../Replace.ts"
 
 const encoder = new TextEncoder()
 
@@ -11,6 +14,7 @@ const checkWritable = Effect.fnUntraced(
   function* (file: string) {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
+    yield* checkNoFolder(file)
     yield* fs.access((yield* fs.exists(file)) ? file : path.dirname(file), { writable: true })
   },
   (effect, file) =>
@@ -19,6 +23,19 @@ const checkWritable = Effect.fnUntraced(
       return new CommandError({ message })
     })
 )
+
+/**
+ * The file for what is refused: the one that is named, or else one next to what is read. Where that cannot be written, as in a
+ * read-only folder, it is one in the folder of temporary files.
+ */
+export const pathOf = Effect.fnUntraced(function* (named: Option.Option<string>, fallback: string) {
+  const path = yield* Path.Path
+  if (Option.isSome(named)) return path.resolve(named.value)
+  const file = path.resolve(fallback)
+  return (yield* Effect.isSuccess(checkWritable(file)))
+    ? file
+    : path.join(tmpdir(), `${SecureRandom.uuidV4Unsafe()}.${path.basename(file)}`)
+})
 
 /** Writes text to a file, which the first text creates. Fails at once if it cannot be created. */
 export const writer = Effect.fnUntraced(function* (file: string) {

@@ -10,6 +10,7 @@ import * as FileRows from "../files/FileRows.ts"
 import type { Options } from "../files/FileRows.ts"
 import * as Flags from "../files/Flags.ts"
 import type { Format } from "../files/Format.ts"
+import * as RefusedFile from "../files/RefusedFile.ts"
 import * as RefusedRows from "../files/RefusedRows.ts"
 import type { RefusedRow } from "../files/RefusedRows.ts"
 import * as Progress from "../Progress.ts"
@@ -37,20 +38,27 @@ const outcomes = (summary: Upsert.Summary) =>
     .map((outcome) => `${Progress.count(summary[outcome])} ${outcome}`)
     .join(", ")
 
+interface Unfinished {
+  readonly dryRun: boolean
+  readonly isInterrupted: boolean
+  /** The file that has refused rows. */
+  readonly refusedFile: string | undefined
+  readonly total: number | undefined
+}
+
 /** How far an import came that was interrupted or failed, where its refused rows are, and how to go on. */
-const unfinished = (
-  summary: Upsert.Summary,
-  { isInterrupted, name, total }: { isInterrupted: boolean; name: string | undefined; total: number | undefined }
-) => {
+const unfinished = (summary: Upsert.Summary, { dryRun, isInterrupted, refusedFile, total }: Unfinished) => {
   const done = Upsert.rowsOf(summary)
   const detail = done === 0 ? "" : ` (${outcomes(summary)})`
-  const where = summary.refused > 0 && name !== undefined ? `. The refused rows so far are in ${name}` : ""
+  const where = refusedFile === undefined ? "" : `. The refused rows so far are in ${refusedFile}`
   const next = isInterrupted ? "to continue" : "when the cause of the failure is removed"
   return (
     `${isInterrupted ? "Interrupted" : "Failed"} after ${Progress.rowsOf({ done, total })}${detail}${where}. ` +
-    `Run the same command again ${next}: rows that were imported are then unchanged`
+    (dryRun ? dryRunNote : `Run the same command again ${next}: rows that were imported are then unchanged`)
   )
 }
+
+const dryRunNote = "This was a dry run; nothing was written"
 
 /** The result in one line. */
 export const report = (name: string, summary: Upsert.Summary, seconds: number): string => {
@@ -71,7 +79,6 @@ const refusedOutput = Effect.fnUntraced(function* (
   refused: Option.Option<string>,
   { delimiter, dryRun, file, format }: { file: string; format: Format; delimiter: string; dryRun: boolean }
 ) {
-  const path = yield* Path.Path
   if (dryRun && Option.isNone(refused)) {
     return { name: undefined, add: (row: RefusedRow) => Console.log(RefusedRows.textOf(row)) }
   }
@@ -81,7 +88,9 @@ const refusedOutput = Effect.fnUntraced(function* (
     const message = `${name} is the file that is imported, so refused rows cannot be written to it. Name another one with --refused`
     return yield* new CommandError({ message })
   }
-  return { name, add: yield* RefusedRows.make(path.resolve(name), { format, delimiter }) }
+  const written = yield* RefusedFile.pathOf(refused, name)
+  const add = yield* RefusedRows.make(written, { format, delimiter })
+  return { name: (yield* Path.Path).resolve(name) === written ? name : written, add }
 })
 
 const runImport = Effect.fnUntraced(function* (
@@ -95,9 +104,10 @@ const runImport = Effect.fnUntraced(function* (
   const { add, name } = yield* refusedOutput(refused, { file, format: options.format, delimiter, dryRun })
   const flat = options.format === "csv" || options.format === "xlsx"
   const summary = Upsert.emptySummary()
+  let written = 0
   const { seconds } = yield* rows.pipe(
     Sending.upsertAll(client, resource, { concurrency, dryRun, flat, summary }),
-    Stream.runForEach(add),
+    Stream.runForEach((row) => Effect.tap(add(row), () => Effect.sync(() => (written += 1)))),
     Progress.show(() => {
       const done = Upsert.rowsOf(summary)
       return { done, total: counted.rows, fraction: counted.rows ? done / counted.rows : undefined }
@@ -106,7 +116,8 @@ const runImport = Effect.fnUntraced(function* (
     Effect.onError((cause) => {
       const isInterrupted = Cause.hasInterruptsOnly(cause)
       if (!isInterrupted && Upsert.rowsOf(summary) === 0) return Effect.void
-      return Console.error(unfinished(summary, { isInterrupted, name, total: counted.rows }))
+      const refusedFile = written === 0 ? undefined : name
+      return Console.error(unfinished(summary, { dryRun, isInterrupted, refusedFile, total: counted.rows }))
     })
   )
   if (Upsert.rowsOf(summary) === 0) {
@@ -116,7 +127,7 @@ const runImport = Effect.fnUntraced(function* (
   }
   if (notes.length > 0) yield* Console.log(`Read ${file} as ${notes.join(", ")}`)
   yield* Console.log(report(resource.name, summary, seconds))
-  if (dryRun) yield* Console.log("This was a dry run; nothing was written")
+  if (dryRun) yield* Console.log(dryRunNote)
   if (summary.refused > 0) {
     const where = name === undefined ? "" : `; the reasons are in ${name}`
     return yield* new CommandError({ message: `${Progress.count(summary.refused)} rows were refused${where}` })

@@ -80,7 +80,7 @@ const send = Effect.fnUntraced(function* (
   { category, concurrency, force, keepDuplicates, paths, refused }: Input
 ) {
   const path = yield* Path.Path
-  const refusedFile = path.resolve(Option.getOrElse(refused, () => LocalFiles.refusedFileName(path.resolve(paths[0]!))))
+  const refusedFile = yield* RefusedFile.pathOf(refused, LocalFiles.refusedFileName(path.resolve(paths[0]!)))
   const write = yield* RefusedFile.make(refusedFile)
   const journal = yield* UploadJournal.open(journalFile)
   const summary = UploadAssets.emptySummary()

@@ -70,15 +70,23 @@ export const runOrReject = <A>(effect: Effect.Effect<A, WaypostError>, site: Cal
 
 /**
  * The `next` of an iterator. Several at a time run one after the other, as those of an async generator do: together they would
- * each read the page after the last one, and return its records once for each.
+ * each read the page after the last one, and return its records once for each. Those behind one that fails are at the end.
  */
 export const nextOf = <A>(
   step: Effect.Effect<IteratorResult<A, undefined>, WaypostError>,
   site: CallSite,
   signal: AbortSignal | undefined
 ) => {
-  const inTurn = Semaphore.makeUnsafe(1).withPermit(step)
-  return () => runOrReject(inTurn, site, signal)
+  const turn = Semaphore.makeUnsafe(1)
+  let failures = 0
+  const noted = Effect.onError(step, () => Effect.sync(() => (failures += 1)))
+  return () => {
+    const before = failures
+    const next = Effect.suspend(() =>
+      failures === before ? noted : Effect.succeed({ done: true, value: undefined } as const)
+    )
+    return runOrReject(turn.withPermit(next), site, signal)
+  }
 }
 
 /** A running call: a promise of its data, which rejects with a `WaypostError`. */

@@ -7,9 +7,10 @@ import type { WaypostError } from "./Errors.ts"
 export interface FollowOptions extends Pick<CallOptions, "signal"> {
   /**
    * Receives the cursor of each page whose events have all been taken, before the next one is read, which waits for its promise. With
-   * filters it moves on past the events that were left out, where the cursor of the last event stays behind and expires.
+   * filters it moves on past the events that were left out, where the cursor of the last event stays behind and expires. A program
+   * that takes several events at a time keeps it once it has handled those that it took before.
    */
-  readonly onCursor?: (cursor: string) => void | Promise<void>
+  readonly onCursor?: (cursor: string) => unknown
 }
 
 /**

@@ -89,17 +89,26 @@ const checkReadable = (body: Request["body"]) =>
       })
     : Effect.void
 
-const once = (fetch: Fetch, { url, ...request }: Request): Effect.Effect<Received, WaypostError> =>
-  limited(
-    Effect.tryPromise({
-      try: (signal) =>
-        fetch(url, { ...request, body: request.body ?? null, signal }).then((response) =>
-          response.text().then((text) => ({ status: response.status, headers: response.headers, text }))
-        ),
-      catch: (cause) => unreachable(url, cause)
-    }),
-    (message) => unreachable(url, new Error(message))
+const once = (fetch: Fetch, { url, ...request }: Request): Effect.Effect<Received, WaypostError> => {
+  const attempt = <A>(run: () => Promise<A>) =>
+    Effect.tryPromise({ try: run, catch: (cause) => unreachable(url, cause) })
+  return Effect.acquireUseRelease(
+    Effect.sync(() => new AbortController()),
+    ({ signal }) => {
+      const response = attempt(() => fetch(url, { ...request, body: request.body ?? null, signal }))
+      return Effect.flatMap(
+        // A large answer may take longer to arrive.
+        limited(response, (message) => unreachable(url, new Error(message))),
+        (response) =>
+          Effect.map(
+            attempt(() => response.text()),
+            (text) => ({ status: response.status, headers: response.headers, text })
+          )
+      )
+    },
+    (controller) => Effect.sync(() => controller.abort())
   ).pipe(Effect.tapError(() => checkReadable(request.body)))
+}
 
 /** Sends a request and returns a response of success. A POST without an
  * `Idempotency-Key` is sent once; other requests are repeated while they fail for a moment. */

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { closeSync, existsSync, linkSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { closeSync, existsSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import writeWorkbook from "write-excel-file/node"
 import { hashTable } from "../../../src/cli/files/Duplicates.ts"
@@ -140,6 +141,18 @@ describe("rows that an import rejects", () => {
     assert.strictEqual(code, 1)
     assert.include(err, "stdin.refused.csv is the file that is imported")
     assert.strictEqual(readFileSync(piped, "utf8"), rows)
+  })
+
+  it("go to the folder of temporary files where the default file cannot be written", async () => {
+    const path = importing.file("identifier,name\nQ-1,A\nQ-2,\n", "csv")
+    mkdirSync(`${path}.refused.csv`)
+    const { code, err } = await importing.run("locations", path)
+    assert.strictEqual(code, 1)
+    const [, named = ""] = /the reasons are in (\S+)$/m.exec(err) ?? []
+    assert.strictEqual(dirname(named), tmpdir())
+    assert.include(readFileSync(named, "utf8"), "Q-2,,line 3: name: Required")
+    rmSync(named)
+    assert.strictEqual((await importing.find("Q-1")).name, "A")
   })
 
   it("need a file that can be written, which is checked before the first row is sent", async () => {

@@ -82,6 +82,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("the reads of the docum
       const { fetch, fullKey } = yield* TestServer.TestServer
       for (const operation of operations.filter(({ method }) => method === "GET")) {
         const [, target = ""] = /"\$URL([^"]+)"/.exec(curlOf(operation)) ?? []
+        assert.match(target.split("?")[0]!, pattern(operation.path), operation.id)
         const response = yield* Effect.promise(() => fetch(target, { headers: { authorization: fullKey } }))
         assert.include([200, 404], response.status, `${target} ${yield* Effect.promise(() => response.text())}`)
       }
