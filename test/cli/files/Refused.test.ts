@@ -180,6 +180,8 @@ describe("rows that an import rejects", () => {
     )
     assert.match(why!, /^Line 9002: /)
     assert.include(importing.refused(path, "csv"), "name: Required")
+    const dry = await importing.run("locations", path, "--dry-run")
+    assert.match(dry.err, /^Failed after [\d,]+ [^.]*\. This was a dry run; nothing was written\n/)
   })
 
   it("of a line that is no JSON are kept", async () => {
