@@ -9,7 +9,8 @@ import { Database, Sql } from "../../src/sql/Sql.ts"
 const at = (database: string): PgClient.PgClientConfig => {
   const { prepare, socket, url, username } = inject("postgres")
   const access = url === undefined ? { path: socket!, username: username! } : { url: Redacted.make(url) }
-  return { ...access, database, prepare }
+  // A busy machine may need more time than the service gives a connection.
+  return { ...access, database, prepare, connectTimeout: "1 minute" }
 }
 
 const asAdmin = (statement: string) =>

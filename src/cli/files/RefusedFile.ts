@@ -9,7 +9,7 @@ const encoder = new TextEncoder()
 /** Readable by its owner only: the entries repeat the rows, which can be records of people. */
 const mode = 0o600
 
-/** Fails if a file cannot be written that nothing may be written to: found later, that would end an import half-way. */
+/** Fails if a file cannot be written. Found at the first row that is refused, that would end an import half-way. */
 const checkWritable = Effect.fnUntraced(
   function* (file: string) {
     const fs = yield* FileSystem.FileSystem

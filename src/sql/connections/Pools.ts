@@ -66,9 +66,10 @@ export const sessionSettings = ({ millis }: typeof StatementLimits.Service) => (
  */
 export const maxMessageSize = 256 * 1024 * 1024
 
-/** How long a connection may take to be opened, unless the URL says it: the driver would prefer this to the URL. */
-export const connectTimeout = ({ url }: PgClient.PgClientConfig) =>
-  url !== undefined && new URL(Redacted.value(url)).searchParams.has("connect_timeout")
+/** How long a connection may take to be opened, unless the address says it: the driver would prefer this to the URL. */
+export const connectTimeout = ({ connectTimeout, url }: PgClient.PgClientConfig) =>
+  connectTimeout !== undefined ||
+  (url !== undefined && new URL(Redacted.value(url)).searchParams.has("connect_timeout"))
     ? {}
     : { connectTimeout: "2 seconds" as const }
 
