@@ -11,8 +11,8 @@ export interface Part<A> {
 const wait = 25
 
 /**
- * How long an attempt may wait for its answer, in milliseconds: longer than the service, which takes 20 s at most besides the wait. Nothing else
- * ends a request on a connection that died silently.
+ * How long an attempt may wait for its answer, in milliseconds: longer than the service, which takes 20 s at most besides the
+ * wait. Nothing else ends a request on a connection that died silently.
  */
 const limit = 60_000
 

@@ -13,7 +13,7 @@ type FilterFor<Group extends Listed> = Operations[Group] extends { readonly list
 
 /**
  * The conditions of a filter, for the Effect client: `where<"locations">({ name: { contains: "Vries" } })`. Like the constructors
- * of ids it throws for what no request can be made of: with a value that is `undefined`, an `IllegalArgumentError`.
+ * of ids it throws for what no request can be made of: with a value that is `undefined` or null, an `IllegalArgumentError`.
  */
 export const where = <Group extends Listed>(filter: FilterFor<Group>): ReadonlyArray<Condition> => {
   const problem = problemOf(filter)

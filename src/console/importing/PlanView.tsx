@@ -15,8 +15,6 @@ import { useFormats, useNames, useWords } from "../words/Words.tsx"
 
 const kinds = ["create", "update", "unchanged", "delete", "refused"] as const
 
-const listOf = (row: Json, name: string) => objectsIn(row[name])
-
 const ChangeRow = ({ row }: { readonly row: Json }) => {
   const words = useWords()
   const names = useNames()
@@ -28,12 +26,12 @@ const ChangeRow = ({ row }: { readonly row: Json }) => {
       <td>{kind === undefined ? "" : words.planCounts[kind]}</td>
       <td>
         <ul className="plain">
-          {listOf(row, "issues").map((issue) => (
+          {objectsIn(row["issues"]).map((issue) => (
             <li key={`${textOf(issue["path"])} ${textOf(issue["code"])}`} className="problem">
               {names.path(textOf(issue["path"]))}: {textOf(issue["message"])}
             </li>
           ))}
-          {listOf(row, "changes").map((change) => (
+          {objectsIn(row["changes"]).map((change) => (
             <li key={textOf(change["path"])}>
               <Change change={change} />
             </li>
@@ -60,7 +58,7 @@ export const PlanView = ({ leave, plan, resource }: Props) => {
   const { client } = useSession()
   const uuid = textOf(plan["uuid"])
   const counts = Predicate.isObject(plan["counts"]) ? plan["counts"] : {}
-  const guards = listOf(plan, "guards")
+  const guards = objectsIn(plan["guards"])
   const changes = usePages({ action: { group: "plans", name: "changes" }, uuids: [uuid] })
   // A plan that is or was applied is not deleted when it is no longer shown.
   const isKept = useRef(false)

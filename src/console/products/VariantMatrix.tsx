@@ -17,24 +17,22 @@ interface Option extends Value {
 
 const maxRows = 200
 
-const listOf = (node: Json, name: string): ReadonlyArray<Json> => objectsIn(node[name])
-
 const byPosition = (one: Json, other: Json) => Number(one["position"]) - Number(other["position"])
 
 /** The translation in the language of the console, else the first one. */
 const translated = (node: Json, member: string, language: string) => {
-  const all = listOf(node, "translations")
+  const all = objectsIn(node["translations"])
   const own = all.find((one) => textOf(one["locale"]).startsWith(language)) ?? all[0]
   return textOf(own?.[member]) || textOf(node["key"])
 }
 
 const optionsOf = (content: Json, language: string): ReadonlyArray<Option> =>
-  listOf(content, "options")
+  objectsIn(content["options"])
     .toSorted(byPosition)
     .map((option) => ({
       key: textOf(option["key"]),
       label: translated(option, "name", language),
-      values: listOf(option, "values")
+      values: objectsIn(option["values"])
         .toSorted(byPosition)
         .map((value) => ({ key: textOf(value["key"]), label: translated(value, "label", language) }))
     }))
@@ -77,7 +75,7 @@ export const VariantMatrix = ({ content, product }: { readonly content: Json; re
   const down = options.slice(0, -1)
   const rows = combinationsOf(down)
   const possible = options.reduce((count, { values }) => count * values.length, 1)
-  const variants = new Map(listOf(content, "variants").map((one) => [keyOf(listOf(one, "optionValues")), one]))
+  const variants = new Map(objectsIn(content["variants"]).map((one) => [keyOf(objectsIn(one["optionValues"])), one]))
   const missing = Number(content["missingCombinations"] ?? 0)
   const creates = can(definition.actions["products.create"])
   const cell = (chosen: ReadonlyArray<Value>) => {
