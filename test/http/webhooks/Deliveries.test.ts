@@ -296,9 +296,10 @@ layer(TestServer.layer(), { excludeTestServices: true })("Deliveries", (it) => {
       const { pooled } = yield* Sql
       const { received, url } = yield* receiver
       const { uuid } = yield* createWebhook({ url, types: ["location.created"] })
-      // In one transaction, before the job sees the rows.
+      // In one transaction, before the job sees the rows. A webhook that the job has locked is skipped.
       const taken = yield* pooled.withTransaction(
         Effect.gen(function* () {
+          yield* pooled`select from webhooks where uuid = ${uuid} for no key update`
           yield* pooled`update webhook_states set failures_in_a_row = 32 where webhook_uuid = ${uuid}`
           // No event has this position.
           yield* pooled`
