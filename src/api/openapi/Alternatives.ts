@@ -1,5 +1,6 @@
 import { Predicate, Record } from "effect"
 import { membersOfType } from "../../domain/catalog/Product.ts"
+import { objectOf } from "../../domain/schema/Json.ts"
 import { type Components, type JsonSchema, refTo } from "./JsonSchema.ts"
 import { pascal } from "./Operation.ts"
 
@@ -24,7 +25,7 @@ const alternative = (schema: JsonSchema, { alternatives, member }: Discriminated
   const { properties, required } = schema
   return {
     ...schema,
-    properties: Record.map(Predicate.isObject(properties) ? properties : {}, (property, name) =>
+    properties: Record.map(objectOf(properties), (property, name) =>
       name === member && Predicate.isObject(property) ? { ...property, enum: [value] } : property
     ),
     required: [...(Array.isArray(required) ? required : []), ...(alternatives[value] ?? [])]

@@ -1,4 +1,5 @@
 import { Predicate, Record } from "effect"
+import { objectOf } from "../../domain/schema/Json.ts"
 
 /** A JSON schema, or a reference to one. */
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -31,7 +32,7 @@ export const partsOf = (schema: JsonSchema): ReadonlyArray<JsonSchema> =>
   [
     ...single.map((keyword) => schema[keyword]),
     ...several.flatMap((keyword) => (Array.isArray(schema[keyword]) ? schema[keyword] : [])),
-    ...named.flatMap((keyword) => Object.values(Predicate.isObject(schema[keyword]) ? schema[keyword] : {}))
+    ...named.flatMap((keyword) => Object.values(objectOf(schema[keyword])))
   ].filter(Predicate.isObject)
 
 /** The schema with the schemas directly within it replaced. */

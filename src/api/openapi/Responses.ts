@@ -1,6 +1,7 @@
 import { Context, Predicate, Record, Schema } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { offers } from "../writes/SafeWrites.ts"
+import { objectOf, objectsIn } from "../../domain/schema/Json.ts"
 import {
   commonErrors,
   IdempotencyInProgressError,
@@ -31,7 +32,7 @@ const oneOfErrors = (errors: ReadonlyArray<JsonSchema>): JsonSchema => ({
 /** A schema whose members that are one of several errors have the tags of these as discriminator. */
 export const withErrorTags = rewrite((schema) => {
   const { anyOf, ...rest } = schema
-  const errors = Array.isArray(anyOf) ? anyOf.filter(Predicate.isObject) : []
+  const errors = objectsIn(anyOf)
   return errors.length > 0 && errors.every(({ $ref }) => nameOf($ref).endsWith("ErrorEncoded"))
     ? { ...rest, ...oneOfErrors(errors) }
     : schema
@@ -130,7 +131,7 @@ export const responsesOf = (
 
 /** The name of the envelope of a success, by what it contains. */
 const envelopeName = ({ properties }: JsonSchema): string | undefined => {
-  const { applied, data, pagination } = Predicate.isObject(properties) ? properties : {}
+  const { applied, data, pagination } = objectOf(properties)
   if (!Predicate.isObject(data)) return undefined
   const { $ref, items, properties: members } = data
   if ($ref !== undefined) return `${nameOf($ref)}Answer`
@@ -172,7 +173,7 @@ const responseName = ({ content }: Response) => {
   const schema = content["application/json"]?.schema ?? {}
   const { $ref, oneOf } = schema
   if ($ref !== undefined) return tagOf(schema)
-  const tags = Array.isArray(oneOf) ? oneOf.filter(Predicate.isObject).map(tagOf) : []
+  const tags = objectsIn(oneOf).map(tagOf)
   if (tags.length === commonErrors.length) return "TransportError"
   return tags.length === 0 ? undefined : `${tags.map((tag) => tag.replace(/Error$/, "")).join("Or")}Error`
 }

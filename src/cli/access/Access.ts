@@ -1,6 +1,6 @@
 import { Console, Effect, Option } from "effect"
 import { Command } from "effect/cli"
-import type { Json } from "../../domain/schema/Json.ts"
+import { type Json, objectOf, objectsIn } from "../../domain/schema/Json.ts"
 import { json, optionalText } from "../CommonFlags.ts"
 import * as Connection from "../Connection.ts"
 import * as Contract from "../records/Contract.ts"
@@ -12,7 +12,7 @@ const resources = { user: "users", location: "locations", product: "products", p
 /** The decision with the actions, and a line for each rule. */
 const linesOf = ({ actions, decision, reasons }: Json): string => {
   const done = Array.isArray(actions) && actions.length > 0 ? `: ${actions.map(Table.cellOf).join(", ")}` : ""
-  const rules = (Array.isArray(reasons) ? reasons.map(Service.recordOf) : []).map((reason) =>
+  const rules = objectsIn(reasons).map((reason) =>
     [
       Table.cellOf(reason["effect"]).padEnd(5),
       Table.cellOf(reason["code"]).padEnd(17),
@@ -44,7 +44,7 @@ export const command = Command.make(
       query.push([name, yield* Contract.uuidOf(connection, { resource: resources[name] }, value.value)])
     }
     const { data } = yield* Service.call(connection)({ method: "GET", path: "/v1/access", query })
-    yield* Console.log(json ? JSON.stringify(data) : linesOf(Service.recordOf(data)))
+    yield* Console.log(json ? JSON.stringify(data) : linesOf(objectOf(data)))
   })
 ).pipe(
   Command.withExamples([

@@ -3,11 +3,11 @@ import { Command, Flag } from "effect/cli"
 import { Client, events, type FollowQuery } from "../../client/Client.ts"
 import { Event } from "../../domain/changes/Event.ts"
 import { maxLimit } from "../../domain/query/PageLimit.ts"
+import { objectOf } from "../../domain/schema/Json.ts"
 import { json, optionalText, toggle } from "../CommonFlags.ts"
 import * as Connection from "../Connection.ts"
 import { CommandError } from "../Failures.ts"
 import * as Output from "../records/Output.ts"
-import * as Service from "../records/Service.ts"
 import * as Print from "./Print.ts"
 
 const timeOf = (text: string) =>
@@ -16,7 +16,7 @@ const timeOf = (text: string) =>
     () => new CommandError({ message: `--since: Expected a time such as 2026-11-22T10:15:00Z, not ${text}` })
   )
 
-const wireOf = (event: Event) => Effect.map(Effect.orDie(Schema.encodeEffect(Event)(event)), Service.recordOf)
+const wireOf = (event: Event) => Effect.map(Effect.orDie(Schema.encodeEffect(Event)(event)), objectOf)
 
 interface Page {
   readonly limit: number

@@ -1,16 +1,15 @@
 import { Console, Effect, Stdio, Stream } from "effect"
 import { maxLimit } from "../../domain/query/PageLimit.ts"
-import type { Json } from "../../domain/schema/Json.ts"
+import { type Json, objectOf, objectsIn } from "../../domain/schema/Json.ts"
 import { isJson, tableWidth } from "../records/Output.ts"
-import * as Service from "../records/Service.ts"
 import * as Table from "../records/Table.ts"
 
 const fields = ["at", "type", "record", "by", "changes"]
 
 /** What people read of an event. */
 const summaryOf = (event: Json): Json => {
-  const [record, actor] = [Service.recordOf(event["record"]), Service.recordOf(event["actor"])]
-  const changes = Array.isArray(event["changes"]) ? event["changes"].map(Service.recordOf) : []
+  const [record, actor] = [objectOf(event["record"]), objectOf(event["actor"])]
+  const changes = objectsIn(event["changes"])
   return {
     at: event["occurredAt"],
     type: event["type"],

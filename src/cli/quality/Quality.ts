@@ -1,6 +1,6 @@
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
-import type { Json } from "../../domain/schema/Json.ts"
+import { type Json, objectOf, objectsIn } from "../../domain/schema/Json.ts"
 import * as Connection from "../Connection.ts"
 import * as Progress from "../Progress.ts"
 import * as Output from "../records/Output.ts"
@@ -28,7 +28,7 @@ const rowOf = ({ identifier, issues, name, score, uuid }: Json): Json => ({
   identifier,
   name,
   score,
-  rules: Service.recordsOf({ data: issues })
+  rules: objectsIn(issues)
     .map(({ rule }) => String(rule))
     .join(" "),
   issues
@@ -45,7 +45,7 @@ const locations = Command.make(
     })
     const rows = Service.recordsOf(answer).map(rowOf)
     yield* Output.print(output, shown, rows, false)
-    const counts = Object.entries(Service.recordOf(answer["counts"])).toSorted((a, b) => Number(b[1]) - Number(a[1]))
+    const counts = Object.entries(objectOf(answer["counts"])).toSorted((a, b) => Number(b[1]) - Number(a[1]))
     yield* Console.error(
       counts.length === 0
         ? "No location breaks a rule"

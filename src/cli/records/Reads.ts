@@ -2,6 +2,7 @@ import { Console, Effect, Option, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
 import type { Operation } from "../../api/Operations.ts"
 import { PlanResource } from "../../domain/plans/Plan.ts"
+import { objectOf } from "../../domain/schema/Json.ts"
 import * as Connection from "../Connection.ts"
 import * as Progress from "../Progress.ts"
 import { described, listOf, pathOf, queryFlags, type Query, record, sent, uuidOf, verbCommand } from "./Contract.ts"
@@ -76,7 +77,7 @@ const getting = (operation: Operation) =>
         path,
         query: [...sent(query), ...selected(operation, output)]
       })
-      yield* Output.print(output, operation, [Service.recordOf(data)], true)
+      yield* Output.print(output, operation, [objectOf(data)], true)
     })
   )
 

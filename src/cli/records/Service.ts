@@ -1,6 +1,6 @@
 import { Console, Effect, Option, Predicate, Redacted } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
-import type { Json } from "../../domain/schema/Json.ts"
+import { type Json, memberOf, objectsIn } from "../../domain/schema/Json.ts"
 import * as Connection from "../Connection.ts"
 import { CommandError } from "../Failures.ts"
 
@@ -38,14 +38,11 @@ export const call =
       return answer
     })
 
-/** A record of an answer. */
-export const recordOf = (value: unknown): Json => (Predicate.isObject(value) ? value : {})
-
 /** The records of a page. */
-export const recordsOf = ({ data }: Json): ReadonlyArray<Json> => (Array.isArray(data) ? data.map(recordOf) : [])
+export const recordsOf = ({ data }: Json): ReadonlyArray<Json> => objectsIn(data)
 
 /** The number of records in a list. */
-export const totalOf = ({ pagination }: Json): number => Number(recordOf(pagination)["total"] ?? 0)
+export const totalOf = (answer: Json): number => Number(memberOf(answer, "pagination", "total") ?? 0)
 
 /** Of several names, the first that is one of the fields. */
 export const naturalKey = (fields: ReadonlyArray<string>): Option.Option<string> =>

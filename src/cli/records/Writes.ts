@@ -1,6 +1,7 @@
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import type { Operation } from "../../api/Operations.ts"
+import { objectOf } from "../../domain/schema/Json.ts"
 import { json } from "../CommonFlags.ts"
 import * as Connection from "../Connection.ts"
 import * as Body from "./Body.ts"
@@ -20,7 +21,7 @@ const creating = (operation: Operation) =>
       const body = yield* Body.read(input, operation.payload!)
       const { path } = operation
       const { data } = yield* Service.call({ key, url })({ method: "POST", path, query: sent(query), body })
-      const created = Service.recordOf(data)
+      const created = objectOf(data)
       // What an answer has in addition to the uuid, such as the secret of a key or of a webhook, can be only in it.
       if (json || Object.keys(created).length > 1) return yield* Console.log(JSON.stringify(created))
       yield* printWritten("Created", operation, created["uuid"], json)

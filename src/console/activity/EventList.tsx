@@ -1,7 +1,6 @@
-import { Predicate } from "effect"
 import { Link } from "wouter"
 import definition from "virtual:definition"
-import { type Json, objectsIn } from "../../domain/schema/Json.ts"
+import { type Json, objectOf, objectsIn } from "../../domain/schema/Json.ts"
 import { textOf, valueAt } from "../data/Calls.ts"
 import { Cell } from "../table/Cell.tsx"
 import { useFormats, useNames, useWords } from "../words/Words.tsx"
@@ -41,7 +40,7 @@ const EventLine = ({ event }: { readonly event: Json }) => {
   const words = useWords()
   const formats = useFormats()
   const deed = useDeed()
-  const record = Predicate.isObject(event["record"]) ? event["record"] : {}
+  const record = objectOf(event["record"])
   const resource = definition.resources.find(({ recordType }) => recordType === record["type"])
   const label = textOf(record["label"]) || textOf(record["uuid"])
   const changes = objectsIn(event["changes"])

@@ -1,4 +1,5 @@
 import { Predicate } from "effect"
+import { objectOf } from "../../domain/schema/Json.ts"
 import { referencesKey } from "../../domain/write/Markers.ts"
 import { type Forms, type FormSchema, resourcesKey } from "./Definition.ts"
 import { bodyOf, type Documented, documented, type Node, schemas } from "./OpenApiDocument.ts"
@@ -49,10 +50,7 @@ const converter = () => {
       const { anyOf: _, ...rest } = value
       const others = offered(alternatives)
       const inner = others.length === 1 ? convert(others[0]) : { anyOf: others.map(convertAlternative) }
-      return withResources(
-        { ...(Predicate.isObject(inner) ? inner : {}), ...convertMembers(rest) },
-        value[referencesKey]
-      )
+      return withResources({ ...objectOf(inner), ...convertMembers(rest) }, value[referencesKey])
     }
     return withResources(convertMembers(value), value[referencesKey])
   }
@@ -103,7 +101,7 @@ const converter = () => {
     if (!(name in definitions)) {
       definitions[name] = {}
       const converted = convert(schemas[name])
-      definitions[name] = Predicate.isObject(converted) ? converted : {}
+      definitions[name] = objectOf(converted)
     }
     return name
   }
@@ -115,7 +113,7 @@ const converter = () => {
 const withoutRelations = ({ path }: Documented, { properties, ...form }: FormSchema): FormSchema => {
   const isRelation = (name: string) =>
     documented.some((other) => other.method === "put" && other.path === `${path}/${name}`)
-  const own = Object.entries(Predicate.isObject(properties) ? properties : {}).filter(([name]) => !isRelation(name))
+  const own = Object.entries(objectOf(properties)).filter(([name]) => !isRelation(name))
   return { ...form, properties: Object.fromEntries(own) }
 }
 

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import type { AccessFacts } from "../../domain/access/AccessFacts.ts"
-import { type RecordType, typeOfKind } from "../../domain/changes/RecordType.ts"
+import { typeOfKind } from "../../domain/changes/RecordType.ts"
 import { timestampJson } from "../../sql/Columns.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { Sql } from "../../sql/Sql.ts"
@@ -19,7 +19,6 @@ export interface Pair {
 
 interface Row {
   readonly isSubject: boolean
-  readonly isResource: boolean
   readonly facts: AccessFacts | null
 }
 
@@ -47,8 +46,6 @@ export class Explanations extends Context.Service<
   )
 }
 
-const label = (type: RecordType, uuid: Fragment) => labelSql(type, uuid)
-
 /** How many groups, locations or members are named in messages. */
 const maxNames = sql.literal("3")
 
@@ -56,7 +53,7 @@ const maxNames = sql.literal("3")
 const published = (resource: Resource, row: string): Fragment => {
   const [uuid, status] = [sql.literal(`${row}.uuid`), sql.literal(`${row}.status`)]
   const [from, until] = Rules.dates[resource].map((name) => sql.literal(`${row}.${name}`))
-  return sql`json_build_object('type', ${typeOfKind[resource]}::text, 'uuid', ${uuid}, 'label', ${label(typeOfKind[resource], uuid)},
+  return sql`json_build_object('type', ${typeOfKind[resource]}::text, 'uuid', ${uuid}, 'label', ${labelSql(typeOfKind[resource], uuid)},
     'status', ${status}, 'isPublished', ${Rules.isPublished(row)}, 'isWithinDates', ${Rules.isWithinDates(resource, row)},
     'from', ${timestampJson(from!)}, 'until', ${timestampJson(until!)}, 'isOver', coalesce(${until!} <= now(), false))`
 }
@@ -71,7 +68,7 @@ const givenTo = (question: Question): Fragment => {
       ? sql`o.audience->>'authorizationType'`
       : sql`(select coalesce(p.settings->>'authorizationType', 'groups') from product_modules p
           where p.product_uuid = ${Rules.ownerOf("o")} and p.module = 'permissions')`
-  const labelled = sql`case list when 'groups' then ${label("group", sql`named.uuid`)} else ${label("location", sql`named.uuid`)} end`
+  const labelled = sql`case list when 'groups' then ${labelSql("group", sql`named.uuid`)} else ${labelSql("location", sql`named.uuid`)} end`
   return sql`(with matches as materialized (${Rules.matches(question)}), listed as materialized (${Rules.listed(question)})
     select json_build_object('to', ${to}, 'count', (select count(*)::int from listed),
       'some', (select coalesce(json_agg(json_build_object('uuid', uuid, 'label', ${labelled})), '[]')
@@ -84,7 +81,7 @@ const givenTo = (question: Question): Fragment => {
 
 const locationsModule = (question: Question): Fragment =>
   sql`(select json_build_object('mode', coalesce(module.settings->>'mode', 'all'), 'place', (
-      select json_build_object('uuid', place, 'label', ${label("location", sql`place`)})
+      select json_build_object('uuid', place, 'label', ${labelSql("location", sql`place`)})
         from (${Rules.allowedPlaces(question)}) places where places.uuid = t.uuid order by place limit 1))
     from ${settings("locations")} module (settings) where module.settings is not null)`
 
@@ -98,7 +95,7 @@ const explanation = ({ resource, resourceUuid, subject, subjectUuid }: Pair): Fr
   ].map(([code, condition]) => sql`${code}::text, ${condition}`)
   const places = belongings(subject, "locations")
   const facts = sql`select json_build_object(
-      'subject', json_build_object('type', ${typeOfKind[subject]}::text, 'uuid', t.uuid, 'label', ${label(typeOfKind[subject], sql`t.uuid`)},
+      'subject', json_build_object('type', ${typeOfKind[subject]}::text, 'uuid', t.uuid, 'label', ${labelSql(typeOfKind[subject], sql`t.uuid`)},
         'status', ${subject === "users" ? sql`t.status` : sql`null`},
         'places', (select count(*)::int from (select from ${places.from} where ${sql.literal(places.subject)} = t.uuid limit 1) place)),
       'resource', ${published(resource, "o")},
@@ -113,6 +110,5 @@ const explanation = ({ resource, resourceUuid, subject, subjectUuid }: Pair): Fr
         'current', ${Rules.currentCampaign(sql`settings`)}) from ${campaigns} module (settings) where settings is not null)`
       })
     from ${sql.literal(resource)} o cross join ${sql.literal(subject)} t where o.uuid = ${resourceUuid}::uuid and t.uuid = ${subjectUuid}::uuid`
-  return sql`select exists (select from ${sql.literal(subject)} where uuid = ${subjectUuid}::uuid) as "isSubject",
-    exists (select from ${sql.literal(resource)} where uuid = ${resourceUuid}::uuid) as "isResource", (${facts}) as facts`
+  return sql`select exists (select from ${sql.literal(subject)} where uuid = ${subjectUuid}::uuid) as "isSubject", (${facts}) as facts`
 }
