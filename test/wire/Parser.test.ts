@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { once } from "node:events"
 import { connect } from "node:net"
+import { text } from "node:stream/consumers"
 import { setTimeout as sleep } from "node:timers/promises"
 import { isInRequestLine } from "../../src/http/transport/Rejections.ts"
 import { TimeLimits } from "../../src/http/transport/Timeout.ts"
@@ -216,6 +217,26 @@ layer(listening(), { excludeTestServices: true })("HTTP parser", (it) => {
         assert.deepStrictEqual(statuses, [200, 200])
       }),
     together
+  )
+
+  it.effect("headers that arrive while the process is busy for longer than their time limit are not late", () =>
+    Effect.gen(function* () {
+      const { port } = yield* Wire
+      const answer = yield* Effect.promise(async () => {
+        const socket = connect({ port, host: "127.0.0.1" })
+        const answered = text(socket)
+        socket.write("GET /healthz HTTP/1.1\r\n")
+        // The service has accepted the connection.
+        await sleep(500)
+        // The timers run next, and the sockets are read after them.
+        setImmediate(() => {
+          socket.write(`${host}Connection: close\r\n\r\n`)
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5500)
+        })
+        return answered
+      })
+      assert.match(answer, /^HTTP\/1.1 200 /)
+    })
   )
 
   it.effect("a connection that sends noise behind a stream that goes on is closed", () =>

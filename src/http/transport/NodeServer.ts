@@ -7,6 +7,7 @@ import {
   isNext,
   notServed,
   reject,
+  rejectUnparsed,
   requestIdHeader,
   requestTimeout,
   responseTo,
@@ -120,7 +121,7 @@ export const make = (options: Options): Server => {
     joinDuplicateHeaders: true
   })
   server.maxConnections = 10_000
-  server.on("clientError", reject)
+  server.on("clientError", rejectUnparsed)
   server.on("checkExpectation", arrived)
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
     const { body, headers, status } = responseTo(unknownExpectation, request)

@@ -99,6 +99,18 @@ const last = new WeakMap<Socket, IncomingMessage>()
 /** Notes a request whose headers have arrived. */
 export const arrived = (request: IncomingMessage) => void last.set(request.socket, request)
 
+/**
+ * Rejects what the parser of the server does not accept. Headers that have arrived while the process was busy are not late: they are read
+ * before the verdict.
+ */
+export const rejectUnparsed = (error: ParserError, socket: Socket) => {
+  if (error.code !== requestTimeout) return reject(error, socket)
+  const before = last.get(socket)
+  setImmediate(() => {
+    if (last.get(socket) === before) reject(error, socket)
+  })
+}
+
 /** The bytes that connections had sent when a rejection began to wait for the answer before it. */
 const waiting = new WeakMap<Socket, number>()
 
