@@ -63,7 +63,7 @@ export const linkDifferences = (names: LinkNames, sets: ReadonlyArray<RelationSe
   const sent = sql`select unnest(members) as member`
   const listed = (difference: Fragment) =>
     sql`array(select member::text from (${difference}) difference order by member)`
-  const most = sql.literal(String(maxDiffering))
+  const max = sql.literal(String(maxDiffering))
   // One set after the other: those behind the limit would be computed again with the next ones.
   return sql`
     with recursive sent as materialized (select * from ${rowsOf(sets)}), taken as (
@@ -73,9 +73,9 @@ export const linkDifferences = (names: LinkNames, sets: ReadonlyArray<RelationSe
       from taken, lateral (
         select place, owner, ${listed(sql`${sent} except ${current}`)} as added, ${listed(sql`${current} except ${sent}`)} as removed
         from sent where sent.place = taken.place + 1 offset 0
-      ) item where taken.uuids <= ${most}
+      ) item where taken.uuids <= ${max}
     ) select owner::text as uuid, added, removed from taken
-      where place = 1 or (place > 1 and uuids <= ${most}) order by place`
+      where place = 1 or (place > 1 and uuids <= ${max}) order by place`
 }
 
 /**

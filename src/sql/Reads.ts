@@ -2,14 +2,13 @@ import { Effect, Option, type Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type { Encoded } from "../domain/schema/Encoded.ts"
 import type { Precondition } from "../domain/query/Precondition.ts"
-import { isDefault } from "../domain/query/Selection.ts"
 import { CurrentTransaction } from "../domain/write/SurroundingTransaction.ts"
 import { columnsOf, type Computed } from "./Columns.ts"
 import * as EntityTag from "./EntityTag.ts"
 import { compact, type Fragment, sql } from "./Fragment.ts"
 import * as Listing from "./lists/Listing.ts"
 import * as Selected from "./Selected.ts"
-import type { View } from "./View.ts"
+import { isPlain, type View } from "./View.ts"
 import { Sql } from "./Sql.ts"
 import { sandbox } from "./SqlErrors.ts"
 import * as Transactions from "./Transactions.ts"
@@ -22,8 +21,8 @@ export const touched = (row: string): Fragment =>
 const cheapLength = 64 * 1024
 const maxLarge = 10_000
 
-/** The reads of a resource, derived from its record. */
-export const make = Effect.fnUntraced(function* <A, NotFound>(options: {
+/** A resource, as it is read. */
+export interface Options<A, NotFound> {
   readonly table: string
   readonly record: Schema.Codec<A, unknown>
   readonly notFound: { readonly of: (uuid: string) => NotFound }
@@ -35,7 +34,10 @@ export const make = Effect.fnUntraced(function* <A, NotFound>(options: {
   readonly related?: Selected.Answers["related"]
   /** Members that change without a write, and that a precondition is not about: the tag of a read is a `lastingTag`. */
   readonly passing?: ReadonlyArray<string>
-}) {
+}
+
+/** The reads of a resource, derived from its record. */
+export const make = Effect.fnUntraced(function* <A, NotFound>(options: Options<A, NotFound>) {
   const { cheap, pooled } = yield* Sql
   const { extras, notFound, passing, related } = options
   const table = sql.literal(options.table)
@@ -47,7 +49,6 @@ export const make = Effect.fnUntraced(function* <A, NotFound>(options: {
   const readOf = (view: View) =>
     compact(sql`select ${Selected.answerOf(answers, view)} as json from ${table} t where t.uuid = `)
   const readDefault = readOf({})
-  const isPlain = (view: View = {}) => isDefault(view) && view.columns === undefined && view.members === undefined
   const read = (view: View = {}) => (isPlain(view) ? readDefault : readOf(view))
   // One text for every read: the driver finds its prepared statement by it, and hashes a new text each time.
   const [defaultText, defaultValues] = pooled`${readDefault}${""}`.compile()

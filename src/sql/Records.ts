@@ -1,4 +1,4 @@
-import { Effect, type Schema } from "effect"
+import { Effect } from "effect"
 import type { Encoded, EncodedPage } from "../domain/schema/Encoded.ts"
 import type { Selection } from "../domain/query/Selection.ts"
 import type { Precondition } from "../domain/query/Precondition.ts"
@@ -7,7 +7,7 @@ import { readOnlyMembers } from "../domain/write/Shape.ts"
 import * as Written from "../domain/write/Written.ts"
 import * as Batch from "./batch/Batch.ts"
 import type { BatchOptions } from "./batch/BatchTypes.ts"
-import { type Column, type Computed, isStored, type StoredColumn, types } from "./Columns.ts"
+import { type Column, isStored, type StoredColumn, types } from "./Columns.ts"
 import { changeSetting } from "./ChangeSetting.ts"
 import { type Fragment, sql } from "./Fragment.ts"
 import type { ListRequest } from "./lists/Listing.ts"
@@ -15,7 +15,6 @@ import { withLongTimeout } from "./connections/ManyRecords.ts"
 import type { View } from "./View.ts"
 import { stored, storedNew, uuidsV7, type Values } from "./RecordValues.ts"
 import * as Reads from "./Reads.ts"
-import type { Answers } from "./Selected.ts"
 import { Sql } from "./Sql.ts"
 import * as Transactions from "./Transactions.ts"
 
@@ -64,26 +63,18 @@ export const make = Effect.fnUntraced(function* <
   const Kind extends string,
   A extends { readonly uuid: string },
   NotFound
->(options: {
-  readonly kind: Kind
-  readonly table: string
-  readonly record: Schema.Codec<A, unknown> & Shaped
-  readonly notFound: { readonly of: (uuid: string) => NotFound }
-  /** Members that are written and not answered, or not as they are written. */
-  readonly writeOnly?: ReadonlyArray<StoredColumn>
-  /** Expressions of members that no column holds. */
-  readonly computed?: Computed
-  /** Members that are only answered when they are asked for. */
-  readonly extras?: ReadonlyArray<string>
-  /** What an answer can include of other records. */
-  readonly related?: Answers["related"]
-  /** Members that change without a write, which a precondition is not about. */
-  readonly passing?: ReadonlyArray<string>
-  /** The new value of a member, from its column and the value that was sent; replaced or merged unless given. */
-  readonly assignments?: Readonly<Record<string, (current: Fragment, sent: Fragment) => Fragment>>
-  /** An expression over the written row that a write of this member reports back. */
-  readonly reports?: { readonly member: string; readonly sql: Fragment }
-}) {
+>(
+  options: Reads.Options<A, NotFound> & {
+    readonly kind: Kind
+    readonly record: Shaped
+    /** Members that are written and not answered, or not as they are written. */
+    readonly writeOnly?: ReadonlyArray<StoredColumn>
+    /** The new value of a member, from its column and the value that was sent; replaced or merged unless given. */
+    readonly assignments?: Readonly<Record<string, (current: Fragment, sent: Fragment) => Fragment>>
+    /** An expression over the written row that a write of this member reports back. */
+    readonly reports?: { readonly member: string; readonly sql: Fragment }
+  }
+) {
   const { kind, notFound, reports } = options
   const table = sql.literal(options.table)
   const { manyWrites, pooled, writes } = yield* Sql

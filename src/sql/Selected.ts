@@ -76,11 +76,12 @@ export interface Answers {
 }
 
 /** Which members an answer has, and from which expressions. */
-interface AnswerRequest extends Selection {
+export interface AnswerRequest extends Selection {
+  /** The columns of answers and filters, where they depend on the request. */
   readonly columns?: ReadonlyArray<Column> | undefined
   /** Columns that only the answer has. */
   readonly added?: ReadonlyArray<Column> | undefined
-  /** Other expressions of members. */
+  /** Other expressions of members of the answer. */
   readonly members?: Readonly<Record<string, Fragment>> | undefined
 }
 

@@ -3,7 +3,7 @@ import type { SqlClient } from "effect/sql"
 import { sql } from "./Fragment.ts"
 
 /** Fewer rows than this are read quickly in any way. */
-const fewest = 200
+const minRows = 200
 
 /**
  * Has PostgreSQL analyze tables that have more than ten times the rows that it expects. After a vacuum that found none but dead rows, as
@@ -15,7 +15,7 @@ export const correct = (pooled: SqlClient.SqlClient): Effect.Effect<void> =>
     const tables = yield* pooled<{ readonly name: string }>`
       select c.relname as name from pg_class c join pg_stat_user_tables counted on counted.relid = c.oid
       where counted.schemaname = current_schema and c.relpages > 0
-        and counted.n_live_tup > ${sql.literal(String(fewest))} and c.reltuples * 10 < counted.n_live_tup`
+        and counted.n_live_tup > ${sql.literal(String(minRows))} and c.reltuples * 10 < counted.n_live_tup`
     // Within the transaction of a request, one that fails is undone alone.
     for (const { name } of tables)
       yield* pooled.withTransaction(pooled`analyze (skip_locked) ${pooled(name)}`.unprepared)

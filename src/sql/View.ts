@@ -1,9 +1,10 @@
 import type { Condition } from "../domain/query/FilterConditions.ts"
 import type { Field } from "../domain/query/FilterFields.ts"
-import type { Selection } from "../domain/query/Selection.ts"
+import { isDefault } from "../domain/query/Selection.ts"
 import type { Column } from "./Columns.ts"
 import type { Fragment } from "./Fragment.ts"
 import type { Place } from "./lists/Keyset.ts"
+import type { AnswerRequest } from "./Selected.ts"
 
 /** A page of a list, with the defaults filled in. */
 export interface Page {
@@ -43,13 +44,9 @@ export interface Walk {
 }
 
 /** Records as one request sees them. */
-export interface View extends Selection {
-  /** The columns of answers and filters, where they depend on the request. */
-  readonly columns?: ReadonlyArray<Column>
+export interface View extends AnswerRequest {
   /** Columns of one field each that a filter names besides those of the record. */
   readonly keyed?: ReadonlyArray<Column> | undefined
-  /** Other expressions of members of the answer. */
-  readonly members?: Readonly<Record<string, Fragment>> | undefined
   /** The order by a field, if the view has its own. */
   readonly order?: (sortBy: string) => OwnOrder | undefined
   /** What narrows a list: other rows, one for each row `t`, and their expression of its uuid. */
@@ -58,14 +55,16 @@ export interface View extends Selection {
   readonly fallback?: Source | undefined
   /** Whether each of its records may take long. */
   readonly isLong?: boolean | undefined
-  /** Columns that only the answer has. */
-  readonly added?: ReadonlyArray<Column> | undefined
   /** Whether an index gives the order, so that a page need not find all records first. */
   readonly isWalked?: boolean | undefined
   /** A condition on each row `t`, in addition to those of a filter. */
   readonly where?: Fragment | undefined
   readonly scope?: Scope | undefined
 }
+
+/** Whether the answer is the one that a request without parameters gets. */
+export const isPlain = (view: View = {}): boolean =>
+  isDefault(view) && view.columns === undefined && view.members === undefined && view.added === undefined
 
 /** Whether a list has less than all records, or than all of its scope. */
 export const isNarrowed = (

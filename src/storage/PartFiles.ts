@@ -113,15 +113,15 @@ export const areReplaced = Effect.fnUntraced(
  */
 export const bytesOfOthers = Effect.fnUntraced(
   function* (folder: string, partNumber: number) {
-    const largest = new Map<number, number>()
+    const sizes = new Map<number, number>()
     for (const name of yield* attempt(() => readdir(folder))) {
       const [, number, age] = sized.exec(name) ?? []
       if (age === undefined || Number(number) === partNumber) continue
       const removed = orOn("ENOENT", () => Effect.succeed(0))
       const size = yield* removed(sizeOf(join(folder, name), age))
-      largest.set(Number(number), Math.max(largest.get(Number(number)) ?? 0, size))
+      sizes.set(Number(number), Math.max(sizes.get(Number(number)) ?? 0, size))
     }
-    return [...largest.values()].reduce((sum, size) => sum + size, 0)
+    return [...sizes.values()].reduce((sum, size) => sum + size, 0)
   },
   orOn("ENOENT", () => Effect.succeed(0))
 )

@@ -11,7 +11,7 @@ import * as MirrorFile from "./MirrorFile.ts"
 import * as MirrorLock from "./MirrorLock.ts"
 
 /** Changes are collected up to this many characters before they are written, because the file is written whole. */
-const largestBatch = 64 * 1024 * 1024
+const defaultMaxBatch = 64 * 1024 * 1024
 
 const description = (resource: string) => `Keeps a copy of ${resource} in a file, one JSON record a line.
 
@@ -19,7 +19,7 @@ Each run applies what changed since the last one. FILE.cursor holds how far the 
 replaced at once, so that readers never see a part of it. Addresses in it are as they were when the record was written.`
 
 /** Brings the file up to date, and returns how many records changed. */
-export const update = Effect.fnUntraced(function* (resource: string, file: string, maxBatch = largestBatch) {
+export const update = Effect.fnUntraced(function* (resource: string, file: string, maxBatch = defaultMaxBatch) {
   yield* MirrorLock.locked(file)
   const client = yield* Client
   const { permissions } = yield* persistently(client.apiKeys.me())

@@ -53,6 +53,6 @@ export const detect = (header: string, isKnown: (title: string) => boolean): str
   })
   const best = Math.max(...scored.map(({ known }) => known))
   const remaining = scored.filter(({ known }) => known === best)
-  const most = Math.max(...remaining.map(({ cells }) => cells))
-  return remaining.find(({ cells }) => cells === most)!.delimiter
+  const maxCells = Math.max(...remaining.map(({ cells }) => cells))
+  return remaining.find(({ cells }) => cells === maxCells)!.delimiter
 }

@@ -18,11 +18,6 @@ import {
 import { monotonicMillis } from "../../services/MonotonicTime.ts"
 import { fullDiskOf, isLocked, isTooSlow, isUnavailable } from "../../sql/SqlErrors.ts"
 
-/**
- * Turns every failure into a response with a JSON body. Failures of the client or of the network are reported to the
- * client; unexpected ones are logged once under the request id and answered with a plain 500.
- */
-
 /** With the errors of routes outside the contract, and of a filter that a handler decodes. */
 const RouteError = Schema.Union([
   ...TransportError.members,
@@ -167,7 +162,11 @@ const hungUp = HttpServerResponse.empty({ status: 499 })
 /** How long a full disk of the database is not logged again, in milliseconds: every write fails while it is full. */
 const fullMillis = 60_000
 
-/** Makes the function that answers failed requests. It logs the causes that need the operator, and clients do not learn them. */
+/**
+ * Makes the function that turns every failure into a response with a JSON body. Failures of the client or of the network are reported to
+ * the client. Unexpected ones are logged once under the request id and answered with a plain 500. It logs the causes that need the operator,
+ * and clients do not learn them.
+ */
 export const makeRecover = () => {
   let nextFull = -Infinity
 

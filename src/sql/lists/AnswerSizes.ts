@@ -11,11 +11,11 @@ export const maxSmallBytes = 2 * mebibyte
 /** Bytes of the records or events in a page of the log; its first one may have more. */
 export const maxLogBytes = 8 * mebibyte
 
-export const mostBytes = sql.literal(String(maxAnswerBytes))
+export const maxAnswerSql = sql.literal(String(maxAnswerBytes))
 
 /** The text of a JSON array of what `string_agg` takes. */
 export const arrayOf = (objects: Fragment) => sql`'[' || coalesce(string_agg(${objects}), '') || ']'`
 
 /** The column `json` of the only row of a query; null when it is longer than an answer. */
 export const withinAnswer = (query: Fragment) =>
-  sql`(select case when octet_length(json) <= ${mostBytes} then json end from (${query}) whole)`
+  sql`(select case when octet_length(json) <= ${maxAnswerSql} then json end from (${query}) whole)`

@@ -2,13 +2,12 @@ import { memoize } from "effect/Function"
 import { collation, expressionOf, row, timestampJson } from "../Columns.ts"
 import { conditionSql } from "../Conditions.ts"
 import * as Edits from "../Edits.ts"
-import { isDefault } from "../../domain/query/Selection.ts"
 import { type Fragment, sql } from "../Fragment.ts"
-import { arrayOf, mostBytes, withinAnswer } from "./AnswerSizes.ts"
+import { arrayOf, maxAnswerSql, withinAnswer } from "./AnswerSizes.ts"
 import { flip, limitSql, offsetSql, ordered, rangeOf, read, type Sorted } from "./ListOrder.ts"
 import { type SortKind, types } from "./Keyset.ts"
 import { answerOf, type Answers } from "../Selected.ts"
-import { isNarrowed, type Page, type Scope, type Source, type View } from "../View.ts"
+import { isNarrowed, isPlain, type Page, type Scope, type Source, type View } from "../View.ts"
 
 const whole = sql.literal("true")
 
@@ -45,11 +44,7 @@ export const make = (options: ListOptions) => {
   }
 
   const plain = answerOf(options, {})
-  const jsonIn = memoize((view: View) =>
-    view.columns === undefined && view.members === undefined && view.added === undefined && isDefault(view)
-      ? plain
-      : answerOf(options, view)
-  )
+  const jsonIn = memoize((view: View) => (isPlain(view) ? plain : answerOf(options, view)))
 
   /**
    * The JSON array of the records of a page, from the statement that gives its uuids; null when it is too long. The records of a
@@ -62,8 +57,8 @@ export const make = (options: ListOptions) => {
           union all
           select built.place + 1, item.json, built.bytes + octet_length(item.json) + 1 from built, listed, lateral (
             select (select ${jsonIn(view)} from ${table} where t.uuid = listed.uuids[built.place + 1]) as json offset 0
-          ) item where built.place < cardinality(listed.uuids) and built.bytes <= ${mostBytes}
-        ) select case when max(bytes) <= ${mostBytes} then ${arrayOf(sql`json, ','`)} end from built)`
+          ) item where built.place < cardinality(listed.uuids) and built.bytes <= ${maxAnswerSql}
+        ) select case when max(bytes) <= ${maxAnswerSql} then ${arrayOf(sql`json, ','`)} end from built)`
       : withinAnswer(sql`
           select ${arrayOf(sql`(select ${jsonIn(view)} from ${table} where t.uuid = page.uuid), ','`)} as json from (${rows}) page`)
 

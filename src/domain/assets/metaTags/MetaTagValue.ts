@@ -6,7 +6,7 @@ import type { MetaTagDefinition, MetaTagType, MetaTagValue } from "./MetaTag.ts"
 import { matches } from "./MetaTagPattern.ts"
 import { limits } from "./MetaTagValidation.ts"
 
-/** What judging a value needs to know of its definition. */
+/** What the validation of a value needs to know of its definition. */
 export type Definition = Pick<
   MetaTagDefinition,
   "uuid" | "key" | "type" | "required" | "editable" | "defaultValue" | "validation" | "options"
