@@ -1,13 +1,11 @@
-import { Effect, Layer, Schedule } from "effect"
+import { Effect, Layer } from "effect"
 import { correct } from "../sql/Statistics.ts"
 import { Sql } from "../sql/Sql.ts"
-import { begunLater } from "./Repeated.ts"
-
-const pause = "5 seconds"
+import { repeatedly } from "./Repeated.ts"
 
 /** Corrects what PostgreSQL expects of tables every few seconds while the service runs. */
 export const layer = Layer.effectDiscard(
   Effect.flatMap(Sql, ({ pooled }) =>
-    Effect.forkScoped(begunLater(pause, Effect.repeat(correct(pooled), Schedule.jittered(Schedule.spaced(pause)))))
+    repeatedly("Could not correct the statistics of PostgreSQL", "5 seconds", correct(pooled))
   )
 )

@@ -81,7 +81,8 @@ export class ApiKeys extends Context.Service<
       })
 
       const create = Effect.fn("ApiKeys.create")(function* (key: ApiKeyCreate, by: CallingKey) {
-        yield* checkGrant(by, key.permissions)
+        // A key grants only permissions that it holds.
+        yield* requirePermissions(by.permissions, key.permissions)
         if (key.expiresAt && !(yield* DateTime.isFuture(key.expiresAt))) return yield* expiresInThePast
         const answer = yield* insert(key, by.uuid)
         return { ...Written.created("apiKeys", answer.uuid), answer }
@@ -110,7 +111,10 @@ export class ApiKeys extends Context.Service<
         )
         const overlapSeconds = options.overlapSeconds ?? defaultOverlapSeconds
         const endsAnother = uuid !== by.uuid && overlapSeconds < defaultOverlapSeconds
-        yield* checkGrant(by, endsAnother ? [...old.permissions, "delete:api-keys"] : old.permissions)
+        yield* requirePermissions(
+          by.permissions,
+          endsAnother ? [...old.permissions, "delete:api-keys"] : old.permissions
+        )
         const { reveal, row } = generate({
           name: old.name,
           permissions: old.permissions,
@@ -161,10 +165,6 @@ const generate = (
   },
   reveal: (created: StoredCreated): ApiKeyCreated => ({ ...created, key: parts.key })
 })
-
-/** A key grants only permissions that it holds. */
-const checkGrant = (by: CallingKey, permissions: ReadonlyArray<Permission>) =>
-  requirePermissions(by.permissions, permissions)
 
 const expiresInThePast = InvalidRequestError.inBody("expiresAt", "outOfRange", "expiresAt must be in the future")
 

@@ -26,7 +26,7 @@ export const layer = ({
 }: FileStorageOptions): Layer.Layer<Storage | FileParts.FileParts, StorageUnavailableError> =>
   Layer.effectContext(
     Effect.gen(function* () {
-      const layout = yield* inFolder(root, prepare(root))
+      const layout = yield* Effect.mapError(prepare(root), StorageUnavailableError.at(root))
       yield* Effect.forkScoped(
         Effect.repeat(Effect.ignoreCause(sweep(layout), { log: "Warn" }), Schedule.spaced("1 hour"))
       )
@@ -44,14 +44,6 @@ export const layer = ({
         Storage.of({ ...objects, ...uploads, partUrl, partOrigin: Effect.succeed(publicUrl) })
       ).pipe(Context.add(FileParts.FileParts, FileParts.make(layout, secret)))
     })
-  )
-
-/** Names the folder in a failure, whose cause is most often a wrong DATA_DIR or owner. */
-const inFolder = <A>(root: string, effect: Effect.Effect<A, StorageUnavailableError>) =>
-  Effect.mapError(
-    effect,
-    ({ cause, message }) =>
-      new StorageUnavailableError({ message: `${message}: ${root}`, ...(cause === undefined ? {} : { cause }) })
   )
 
 const prepare = Effect.fnUntraced(function* (root: string) {
@@ -101,14 +93,11 @@ const objectsIn = (layout: FileLayout) => {
       orOn("ENOENT", () => Effect.succeedNone)
     )
 
-  const check = inFolder(
-    dirname(layout.objects),
-    Effect.forEach(
-      Object.values(layout),
-      (folder) => attempt(() => access(folder, constants.R_OK | constants.W_OK | constants.X_OK)),
-      { discard: true }
-    )
-  )
+  const check = Effect.forEach(
+    Object.values(layout),
+    (folder) => attempt(() => access(folder, constants.R_OK | constants.W_OK | constants.X_OK)),
+    { discard: true }
+  ).pipe(Effect.mapError(StorageUnavailableError.at(dirname(layout.objects))))
 
   const write = Effect.fn("FileStorage.write")(function* (key: string, bytes: Uint8Array) {
     const target = yield* pathOf(key)

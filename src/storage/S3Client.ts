@@ -73,11 +73,7 @@ export const connect = Effect.fnUntraced(function* (options: S3Options) {
   ) =>
     Effect.tryPromise({ try: (abortSignal) => run(client, { abortSignal }), catch: unavailable }).pipe(
       Effect.timeoutOrElse({ duration: Duration.millis(total), orElse: () => Effect.fail(tooSlow) }),
-      // The cause of most failures is a wrong setting.
-      Effect.mapError(
-        ({ cause, message }) =>
-          new StorageUnavailableError({ message: `${message}: ${place}`, ...(cause === undefined ? {} : { cause }) })
-      )
+      Effect.mapError(StorageUnavailableError.at(place))
     )
 
   /** The URL of a part. It signs no length and no checksum, which the sender of the part does not know. */

@@ -4,7 +4,13 @@ import { Context, type Effect, type Option, Schema, type Scope, type Stream } fr
 export class StorageUnavailableError extends Schema.TaggedError<StorageUnavailableError>()("StorageUnavailableError", {
   message: Schema.String,
   cause: Schema.optionalKey(Schema.Defect())
-}) {}
+}) {
+  /** Names the place in a failure, whose cause is most often a wrong setting. */
+  static at =
+    (place: string) =>
+    ({ cause, message }: StorageUnavailableError) =>
+      new StorageUnavailableError({ message: `${message}: ${place}`, ...(cause === undefined ? {} : { cause }) })
+}
 
 /** An object cannot be copied to this machine, most often because its disk is full; the store is well. */
 export class CopyFailedError extends Schema.TaggedError<CopyFailedError>()("CopyFailedError", {

@@ -3,6 +3,7 @@ import { ApiError } from "../write/ApiError.ts"
 import { Uuid } from "../schema/Fields.ts"
 import { AnsweredModuleName, type ModuleName } from "./ModuleName.ts"
 import type { Problem } from "../write/Completion.ts"
+import { summaryOf } from "../write/Excerpts.ts"
 import type { Shaped } from "../write/Markers.ts"
 import type { Lookup } from "../write/References.ts"
 import { ApiModule } from "./modules/Api.ts"
@@ -167,10 +168,7 @@ export class InvalidTemplateModuleConfigurationError extends ApiError<InvalidTem
 ) {
   static of = (issues: ReadonlyArray<Problem>) =>
     new InvalidTemplateModuleConfigurationError({
-      message: issues
-        .map(({ message, path }) => `${path}: ${message}`)
-        .slice(0, 3)
-        .join("; "),
+      message: summaryOf(issues.map(({ message, path }) => `${path}: ${message}`)),
       issues
     })
 }

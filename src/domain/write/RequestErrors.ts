@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { ApiError } from "./ApiError.ts"
+import { summaryOf } from "./Excerpts.ts"
 
 /** One thing that is wrong with a request. */
 export const Issue = Schema.Struct({
@@ -23,10 +24,7 @@ export class InvalidRequestError extends ApiError<InvalidRequestError>()(
 ) {
   static of = (issues: ReadonlyArray<Issue>) =>
     new InvalidRequestError({
-      message: issues
-        .map(({ message, path }) => (path === "" ? message : `${path}: ${message}`))
-        .slice(0, 3)
-        .join("; "),
+      message: summaryOf(issues.map(({ message, path }) => (path === "" ? message : `${path}: ${message}`))),
       issues
     })
   /** One issue with a part of the request. */

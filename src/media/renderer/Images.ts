@@ -1,7 +1,6 @@
-import { Effect, FileSystem } from "effect"
+import { Effect, type FileSystem } from "effect"
 import sharp, { type SharpOptions } from "sharp"
-import * as Formats from "../Formats.ts"
-import { attempt, type Drawing, Refused } from "./Drawing.ts"
+import { attempt, bytesOf, type Drawing, Refused } from "./Drawing.ts"
 import type { Wanted } from "./Protocol.ts"
 
 sharp.concurrency(1)
@@ -47,13 +46,9 @@ export const vector = Effect.fnUntraced(function* (
   path: string,
   longestSide: number
 ): Effect.fn.Return<Drawing, Refused, FileSystem.FileSystem> {
-  const fs = yield* FileSystem.FileSystem
   yield* allowOnly("VipsForeignLoadSvg")
-  const { size } = yield* Effect.orDie(fs.stat(path))
-  const reason = Formats.excess("vector", Number(size))
-  if (reason !== undefined) return yield* new Refused({ reason })
   // From memory, because a drawing that is read from a file may include other files of its folder.
-  const bytes = yield* Effect.orDie(fs.readFile(path))
+  const bytes = yield* bytesOf("vector", path)
   // Compressed drawings grow a thousandfold before anything can be known about them.
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return yield* new Refused({ reason: "it is compressed" })
   const sides = (density: number) =>

@@ -1,17 +1,12 @@
-import { Effect, FileSystem } from "effect"
-import * as Formats from "../Formats.ts"
-import { attempt, type Drawing, Refused } from "./Drawing.ts"
+import { Effect, type FileSystem } from "effect"
+import { attempt, bytesOf, type Drawing, Refused } from "./Drawing.ts"
 
 /** The first page, drawn at the longest side. The build has no script engine. */
 export const firstPage = Effect.fnUntraced(function* (
   path: string,
   longestSide: number
 ): Effect.fn.Return<Drawing, Refused, FileSystem.FileSystem> {
-  const fs = yield* FileSystem.FileSystem
-  const { size } = yield* Effect.orDie(fs.stat(path))
-  const reason = Formats.excess("pdf", Number(size))
-  if (reason !== undefined) return yield* new Refused({ reason })
-  const bytes = yield* Effect.orDie(fs.readFile(path))
+  const bytes = yield* bytesOf("pdf", path)
   // Its memory only grows, so every document gets an instance of its own.
   const library = yield* Effect.promise(() =>
     import("@hyzyla/pdfium").then(({ PDFiumLibrary }) => PDFiumLibrary.init())

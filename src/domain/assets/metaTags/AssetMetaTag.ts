@@ -3,6 +3,7 @@ import { ApiError } from "../../write/ApiError.ts"
 import { atMost } from "../../schema/Checks.ts"
 import { anyJsonLike, Uuid } from "../../schema/Fields.ts"
 import { openWords } from "../../schema/OpenWords.ts"
+import { summaryOf } from "../../write/Excerpts.ts"
 import { ignored, references } from "../../write/Markers.ts"
 import { MetaTagId, MetaTagType, MetaTagValue } from "./MetaTag.ts"
 
@@ -82,10 +83,7 @@ export class MetaTagValidationError extends ApiError<MetaTagValidationError>()(
 ) {
   static of = (issues: ReadonlyArray<MetaTagIssue>) =>
     new MetaTagValidationError({
-      message: issues
-        .slice(0, 3)
-        .map(({ key, message }) => `${key}: ${message}`)
-        .join("; "),
+      message: summaryOf(issues.map(({ key, message }) => `${key}: ${message}`)),
       issues
     })
 }
