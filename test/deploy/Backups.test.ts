@@ -109,6 +109,14 @@ describe("the guide to restores", () => {
     assert.include(command, ` ${value("ReadWritePaths", backup)}/`)
   })
 
+  it("the guide to containers mounts the folder of backups with Docker Compose, because podman-compose ignores such a mount", () => {
+    const mounts = read("docs/container.md")
+      .split("\n")
+      .filter((line) => line.includes(" -v /var/backups/waypost:"))
+    assert.lengthOf(mounts, 2)
+    for (const line of mounts) assert.match(line, /^docker compose -f deploy\/compose\.yaml run /)
+  })
+
   it("names services of the Compose file, and the user of the image, who writes the backups", () => {
     const guide = read("docs/container.md")
     const services = [
@@ -116,7 +124,7 @@ describe("the guide to restores", () => {
         .split("\nservices:\n")[1]!
         .matchAll(/^ {2}([\w.-]+):/gm)
     ].map(([, name]) => name!)
-    const words = [...guide.matchAll(/podman-compose -f deploy\/compose\.yaml (.+)$/gm)].flatMap(([, command = ""]) =>
+    const words = [...guide.matchAll(/docker compose -f deploy\/compose\.yaml (.+)$/gm)].flatMap(([, command = ""]) =>
       command.split(" ")
     )
     const named = words.filter((word) => /^(?:waypost-\d|postgres|files\..+)$/.test(word))
