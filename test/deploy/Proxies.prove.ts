@@ -1,7 +1,11 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { spawn } from "node:child_process"
 import { createHash, randomBytes } from "node:crypto"
+import { once } from "node:events"
 import { watch } from "node:fs"
+import { connect } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
+import { own } from "../support/Children.ts"
 import { type Installation, install } from "../support/Nodes.ts"
 import { freePort } from "../support/Process.ts"
 import { report } from "../support/proofs/Figures.ts"
@@ -9,6 +13,27 @@ import type { Service } from "../support/Service.ts"
 import { type Proxy, start } from "./Proxy.ts"
 
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex")
+
+/** Takes no connection at a port and rejects none, as a machine that is off; disposing of it frees the port. */
+const silence = async (port: number) => {
+  const script = `const server = require("node:net").createServer()
+    server.listen({ port: ${port}, host: "127.0.0.1", backlog: 1 }, () => {
+      console.log("listens")
+      setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0))
+    })`
+  const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] })
+  const { stop } = own(child)
+  await once(child.stdout, "data")
+  // The kernel takes two connections, and leaves all after them without an answer.
+  const sockets = Array.from({ length: 4 }, () => connect(port, "127.0.0.1").on("error", () => undefined))
+  await once(sockets[0]!, "connect")
+  return {
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) socket.destroy()
+      await stop()
+    }
+  }
+}
 
 describe.each(["nginx", "caddy"] as const)("deploy: two instances behind %s", (program) => {
   const nodes: Array<Service> = []
@@ -143,6 +168,16 @@ describe.each(["nginx", "caddy"] as const)("deploy: two instances behind %s", (p
     )
     assert.deepStrictEqual(codes, [0, 0])
     assert.isAbove(requests, 500)
+  })
+
+  it("fails no request while an instance takes no connections, as on a machine that is off", async () => {
+    await nodes[1]!.stop()
+    await using _ = await silence(ports[1]!)
+    for (let turn = 0; turn < 4; turn++) {
+      const body = JSON.stringify({ name: "Off", identifier: `off-${turn}` })
+      const created = await proxy.send("POST", "/v1/locations", body)
+      assert.strictEqual(created.status, 201, created.text)
+    }
   })
 
   it("answers 503 in the form of the service when no instance can be reached", async () => {
