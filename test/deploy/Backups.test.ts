@@ -147,6 +147,18 @@ describe("the guide to the installation", () => {
   })
 })
 
+describe("the guides to installations", () => {
+  it("the guides to installations revoke the first key, which logs keep, once there is another one", () => {
+    const blocks = ["docs/deploying.md", "docs/container.md"].flatMap((guide) =>
+      [...read(guide).matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, commands]) => commands!)
+    )
+    // With systemd, a container, Compose and Kubernetes.
+    const creating = blocks.filter((commands) => commands.includes(" keys create --name Administrator --preset full\n"))
+    assert.lengthOf(creating, 4)
+    for (const commands of creating) assert.match(commands, /keys create [^]+keys list [^]+keys revoke wp_/)
+  })
+})
+
 describe("the guide to updates", () => {
   const [, update = ""] = read("docs/deploying.md").split("\n## Update\n")
 
