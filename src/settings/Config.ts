@@ -1,4 +1,5 @@
 import { Config, ConfigProvider, Context, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { availableParallelism } from "node:os"
 import * as ApiKeySecret from "../domain/keys/ApiKeySecret.ts"
 import * as Misspelt from "./Misspelt.ts"
@@ -109,7 +110,8 @@ const definitions = {
   BOOTSTRAP_API_KEY: secret(
     "BOOTSTRAP_API_KEY",
     apiKey,
-    ApiKeySecret.format(new Uint8Array(16), new Uint8Array(32)).key
+    // Random, because an example that is copied becomes a key with every permission.
+    ApiKeySecret.format(SecureRandom.randomBytesUnsafe(16), SecureRandom.randomBytesUnsafe(32)).key
   ),
   LOCALES: optional("LOCALES", list(locale, "known locales"), "nl,en,de-CH"),
   HISTORY_DAYS: setting("HISTORY_DAYS", integer(0, 36_500), 0, "365"),

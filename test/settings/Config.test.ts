@@ -384,6 +384,17 @@ describe("a setting that cannot be read", () => {
     })
   )
 
+  it.effect(
+    "the example for BOOTSTRAP_API_KEY has random bytes, because a copied one becomes a key with every permission",
+    () =>
+      Effect.gen(function* () {
+        const { message } = yield* Effect.flip(setting("BOOTSTRAP_API_KEY", "hunter2"))
+        assert.match(message, /=wp_\w{22}_\w{43}\w{6}$/)
+        // The key of zeros was the example of all installations.
+        assert.notMatch(message, /=wp_0{22}_|_0{43}/)
+      })
+  )
+
   it.effect("settings that cannot be read are all reported at once", () =>
     Effect.gen(function* () {
       const { message } = yield* Effect.flip(read(Object.fromEntries(invalid.toReversed())))
