@@ -171,6 +171,18 @@ describe("the guide to updates", () => {
     )
   })
 
+  it("the guide to updates restarts no instance when a step before fails", () => {
+    const [, commands = ""] = /```sh\n(cd [^]+?)```/.exec(update)!
+    const restarts = (failing: string) =>
+      printed(`for name in cd git install curl; do eval "$name() { [[ $name != ${failing} ]]; }"; done
+        npm() { [[ "npm $1" != '${failing}' ]]; }
+        systemctl() { case $1 in list-units) echo 'waypost@3000.service';; restart) echo "$2";; esac; }
+        ${commands}`)
+    assert.strictEqual(restarts("none"), "waypost@3000")
+    for (const failing of ["cd", "git", "npm ci", "npm run", "install"])
+      assert.strictEqual(restarts(failing), "", failing)
+  })
+
   it("restarts the instances that run, and no others", () => {
     const [, ports = ""] = /^for port in (\$\(.+\)); do$/m.exec(update) ?? []
     const unit = (port: number, state: string) => `waypost@${port}.service loaded ${state} Waypost on port ${port}`
