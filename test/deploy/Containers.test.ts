@@ -17,6 +17,20 @@ describe("deploy/compose.yaml", () => {
     // The rule of versitygw for buckets without one, since version 1.1.
     assert.match(store, /^ {6}VGW_CORS_ALLOW_ORIGIN: "\*"$/m)
   })
+
+  it("the guide to containers names every port of the machine that deploy/compose.yaml takes", () => {
+    const taken = [...read("deploy/compose.yaml").matchAll(/^ {4}ports: \[(.+)\]$/gm)]
+      .flatMap(([, ports]) => [...ports!.matchAll(/"(\d+):\d+"/g)])
+      .map(([, port]) => port!)
+    const [, named = ""] = /The ports ([^.]+) of the\s+machine must be free\./.exec(read("docs/container.md"))!
+    assert.isAbove(taken.length, 3)
+    assert.sameMembers(named.match(/\d+/g)!, taken)
+  })
+
+  it("the guide to containers waits for the service at the address that deploy/compose.yaml gives it", () => {
+    const [, address] = /^ {4}PUBLIC_URL: (\S+)$/m.exec(read("deploy/compose.yaml"))!
+    assert.include(read("docs/container.md"), `until curl -fs "${address}/readyz"; do`)
+  })
 })
 
 describe("deploy/kubernetes.yaml", () => {
