@@ -89,7 +89,7 @@ describe("failing S3 store", () => {
         assert.isTrue(fails(exit), fault)
         assert.deepStrictEqual([fault, requests], [fault, 3])
         assert.isBelow(milliseconds, 12_000)
-      }),
+      }, atBest),
       { concurrency: 4, discard: true }
     )
   )
