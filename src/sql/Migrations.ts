@@ -3,7 +3,8 @@ import { Migrator, SqlClient } from "effect/sql"
 import * as MigratorFileSystem from "effect/sql/MigratorFileSystem"
 import { codeOf } from "../settings/Installation.ts"
 import { SettingsError } from "../settings/SettingsError.ts"
-import { jobTable, lastJobMigration, maintenanceClient, migratingJobs } from "./Sql.ts"
+import { jobTable, lastJobMigration, migratingJobs } from "./connections/JobQueue.ts"
+import { maintenanceClient } from "./connections/Maintenance.ts"
 import { canSucceedLater, isLocked } from "./SqlErrors.ts"
 
 /** The ledgers of the migrations applied to Waypost's tables and to those of the queue, and the table of the queue. */

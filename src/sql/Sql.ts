@@ -1,9 +1,7 @@
-import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer, Logger } from "effect"
-import { PersistedQueue } from "effect/persistence"
+import type { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
 import { Reactivity } from "effect/reactivity"
-import { SqlClient } from "effect/sql"
-import { CurrentShare, firstShare } from "../domain/keys/Share.ts"
+import type { SqlClient } from "effect/sql"
 import { Settings } from "../settings/Config.ts"
 import * as FairPermits from "./connections/FairPermits.ts"
 import * as Pools from "./connections/Pools.ts"
@@ -68,90 +66,3 @@ export class Sql extends Context.Service<
     })
   ).pipe(Layer.provide(Reactivity.layer))
 }
-
-/** The table of the job queue, and the number of the last migration of its library. */
-export const jobTable = "jobs"
-export const lastJobMigration = 2
-
-/** For how long a job belongs to the process that took it last, unless that process extends it. */
-export const jobLease = "2 minutes"
-
-/** The job queue logs the cause of a failure without a text. */
-const withText = <A>(logger: Logger.Logger<unknown, A>) =>
-  Logger.make<unknown, A>((options) =>
-    logger.log(
-      Array.isArray(options.message) && options.message.length === 0
-        ? { ...options, message: "Could not read the job queue" }
-        : options
-    )
-  )
-
-/** The job queue, which creates and changes its tables: the library locks their ledger to see whether any migration is pending. */
-export const migratingJobs = PersistedQueue.layerStoreSql({
-  tableName: jobTable,
-  pollInterval: "1 second",
-  lockExpiration: jobLease
-}).pipe(
-  Layer.provide(
-    Layer.effect(
-      Logger.CurrentLoggers,
-      Effect.map(Logger.CurrentLoggers, (loggers) => new Set([...loggers].map(withText)))
-    )
-  )
-)
-
-/** A client whose transactions do nothing. The migrator of the library uses it, and the queue itself that without transforms. */
-const withoutMigrator = (client: SqlClient.SqlClient): SqlClient.SqlClient =>
-  new Proxy(client, {
-    get: (target, member): unknown => {
-      if (member === "withTransaction") return () => Effect.succeed([])
-      if (member === "withoutTransforms") return () => target
-      return Reflect.get(target, member)
-    }
-  })
-
-/**
- * The job queue, which several processes share, on tables to which all migrations were applied. It does not lock their ledger: a
- * process that starts while a backup copies rows would wait for it. It renews what the process has taken also while keys use all
- * connections: a wait that ends without one would end the renewals of the library for good.
- */
-export const jobs = Layer.provide(
-  migratingJobs,
-  Layer.merge(
-    Layer.effect(SqlClient.SqlClient, Effect.map(SqlClient.SqlClient, withoutMigrator)),
-    Layer.succeed(CurrentShare, firstShare)
-  )
-)
-
-/** The limits on time of sessions of the service. Behind a pooler the role has them, and a transaction can only lift them itself. */
-const timeLimits = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"]
-
-/** A client whose transactions have no limit on time, also where the role has some. */
-const unlimited = (client: PgClient.PgClient): PgClient.PgClient => {
-  const { withTransaction } = client
-  // A query would take the snapshot before the transaction has its isolation level.
-  const lift = Effect.forEach(timeLimits, (limit) => client`set local ${client.literal(limit)} = 0`, { discard: true })
-  return Object.assign(client, {
-    withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => withTransaction(Effect.andThen(lift, effect))
-  })
-}
-
-/**
- * A single connection for maintenance, whose transactions have no time limit. It may be idle for hours, so keep-alive packets
- * prevent firewalls and proxies from dropping it.
- */
-export const maintenanceClient = Layer.unwrap(
-  Effect.gen(function* () {
-    const { DATABASE_PREPARE: prepare } = yield* Settings
-    const database = yield* Database
-    const client = PgClient.make({
-      ...database,
-      prepare,
-      maxConnections: 1,
-      maxMessageSize: Pools.maxMessageSize,
-      ...Pools.connectTimeout(database),
-      keepAlive: "1 minute"
-    })
-    return PgClient.layerFrom(Effect.map(client, unlimited))
-  })
-)

@@ -3,7 +3,8 @@ import { PersistedQueue } from "effect/persistence"
 import { SqlClient } from "effect/sql"
 import { FileId } from "../../domain/assets/File.ts"
 import { CurrentShare, firstShare } from "../../domain/keys/Share.ts"
-import { jobLease, jobs, jobTable, Sql } from "../../sql/Sql.ts"
+import { jobLease, jobs, jobTable } from "../../sql/connections/JobQueue.ts"
+import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
 
 /** How often the thumbnails of a file are tried, within about 15 minutes; after that, a request for one makes them. */
