@@ -22,6 +22,8 @@ import * as Records from "./Records.ts"
 import * as Relations from "./Relations.ts"
 
 const uuid = { uuid: GroupId }
+const users = Relations.between("groups", "users")
+const locations = Relations.between("groups", "locations")
 
 /** Sets of users and locations. */
 export class GroupsApi extends HttpApiGroup.make("groups")
@@ -86,18 +88,10 @@ export class GroupsApi extends HttpApiGroup.make("groups")
       operation("delete:groups", "Delete a group", "Removes the group and its memberships, but not its members."),
       limits(ofManyRecords)
     ),
-    HttpApiEndpoint.get("listUsers", "/:uuid/users", Relations.list("groups", "users")).pipe(
-      Relations.listing("groups", "users")
-    ),
-    HttpApiEndpoint.put("updateUsers", "/:uuid/users", Relations.replacement("groups", "users")).pipe(
-      Relations.replacing("groups", "users")
-    ),
-    HttpApiEndpoint.get("listLocations", "/:uuid/locations", Relations.list("groups", "locations")).pipe(
-      Relations.listing("groups", "locations")
-    ),
-    HttpApiEndpoint.put("updateLocations", "/:uuid/locations", Relations.replacement("groups", "locations")).pipe(
-      Relations.replacing("groups", "locations")
-    )
+    HttpApiEndpoint.get("listUsers", "/:uuid/users", users.list).pipe(users.listing),
+    HttpApiEndpoint.put("updateUsers", "/:uuid/users", users.replacement).pipe(users.replacing),
+    HttpApiEndpoint.get("listLocations", "/:uuid/locations", locations.list).pipe(locations.listing),
+    HttpApiEndpoint.put("updateLocations", "/:uuid/locations", locations.replacement).pipe(locations.replacing)
   )
   .prefix("/v1/groups")
   .annotateMerge(group("Groups", "Sets of users and locations, for example regions.")) {}

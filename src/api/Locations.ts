@@ -27,6 +27,8 @@ import * as Records from "./Records.ts"
 import * as Relations from "./Relations.ts"
 
 const uuid = { uuid: LocationId }
+const users = Relations.between("locations", "users")
+const groups = Relations.between("locations", "groups")
 
 /** The branches of the brand. */
 export class LocationsApi extends HttpApiGroup.make("locations")
@@ -142,18 +144,10 @@ export class LocationsApi extends HttpApiGroup.make("locations")
     }).pipe(
       operation("update:locations", "Update location translation labels", "Replaces all labels of the custom fields.")
     ),
-    HttpApiEndpoint.get("listUsers", "/:uuid/users", Relations.list("locations", "users")).pipe(
-      Relations.listing("locations", "users")
-    ),
-    HttpApiEndpoint.put("updateUsers", "/:uuid/users", Relations.replacement("locations", "users")).pipe(
-      Relations.replacing("locations", "users")
-    ),
-    HttpApiEndpoint.get("listGroups", "/:uuid/groups", Relations.list("locations", "groups")).pipe(
-      Relations.listing("locations", "groups")
-    ),
-    HttpApiEndpoint.put("updateGroups", "/:uuid/groups", Relations.replacement("locations", "groups")).pipe(
-      Relations.replacing("locations", "groups")
-    )
+    HttpApiEndpoint.get("listUsers", "/:uuid/users", users.list).pipe(users.listing),
+    HttpApiEndpoint.put("updateUsers", "/:uuid/users", users.replacement).pipe(users.replacing),
+    HttpApiEndpoint.get("listGroups", "/:uuid/groups", groups.list).pipe(groups.listing),
+    HttpApiEndpoint.put("updateGroups", "/:uuid/groups", groups.replacement).pipe(groups.replacing)
   )
   .prefix("/v1/locations")
   .annotateMerge(group("Locations", "The branches of the brand: addresses, contact, coordinates and custom fields.")) {}

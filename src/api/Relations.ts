@@ -56,7 +56,7 @@ const the = <const Part extends keyof Sides[Side], const Kind extends Side>(
 ): Sides[Kind][Part] => sides[kind][part]
 
 /** The schemas of the list of the members of an owner. */
-export const list = <const Owner extends Side, const Member extends Side>(owner: Owner, member: Member) => ({
+const list = <const Owner extends Side, const Member extends Side>(owner: Owner, member: Member) => ({
   params: { uuid: the("id", owner) },
   query: {
     ...ListQuery(the("record", member), the("sortable", member), the("answered", member)),
@@ -67,7 +67,7 @@ export const list = <const Owner extends Side, const Member extends Side>(owner:
 })
 
 /** The schemas of the replacement of the members of an owner. */
-export const replacement = <const Owner extends Side, const Member extends Side>(owner: Owner, member: Member) => ({
+const replacement = <const Owner extends Side, const Member extends Side>(owner: Owner, member: Member) => ({
   params: { uuid: the("id", owner) },
   payload: Schema.Struct({ [member]: uuids(the("id", member)) } as unknown as {
     readonly [K in Member]: ReturnType<typeof uuids<Sides[K]["id"]>>
@@ -77,7 +77,7 @@ export const replacement = <const Owner extends Side, const Member extends Side>
 })
 
 /** The permissions and the description of a list. */
-export const listing =
+const listing =
   (owner: Side, member: Side) =>
   <Endpoint extends Annotatable<Endpoint>>(endpoint: Endpoint): Endpoint =>
     describe(
@@ -86,10 +86,18 @@ export const listing =
     )(requires(`read:${owner}`, `read:${member}`)(endpoint))
 
 /** The permissions and the description of a replacement. */
-export const replacing =
+const replacing =
   (owner: Side, member: Side) =>
   <Endpoint extends Annotatable<Endpoint>>(endpoint: Endpoint): Endpoint =>
     describe(
       `Update ${the("one", owner)} ${member}`,
       `Replaces all ${member}. If some of them do not exist, nothing changes and the error lists them. \`If-Match\` takes the ETag of any page of the list, or of the answer to the previous replacement.`
     )(answersHeaders("ETag")(requires(`update:${owner}`, `update:${member}`)(endpoint)))
+
+/** The schemas, the permissions and the descriptions of the list and the replacement of the members of an owner. */
+export const between = <const Owner extends Side, const Member extends Side>(owner: Owner, member: Member) => ({
+  list: list(owner, member),
+  listing: listing(owner, member),
+  replacement: replacement(owner, member),
+  replacing: replacing(owner, member)
+})

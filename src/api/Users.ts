@@ -32,6 +32,8 @@ const guarded = "needs `update:user-roles`, if the service guards roles"
 const ofNew = `\`locations\` and \`groups\` also need \`update:locations\` and \`update:groups\`. A \`role\` other than \`ROLE_USER\` also ${guarded}.`
 const erase = flag("Also removes the values of the events of the user.")
 const writeErrors = [InvalidLocaleError, UsernameNotUniqueError, EmailNotUniqueError] as const
+const locations = Relations.between("users", "locations")
+const groups = Relations.between("users", "groups")
 
 /** The people who work with the brand's material. */
 export class UsersApi extends HttpApiGroup.make("users")
@@ -117,18 +119,10 @@ export class UsersApi extends HttpApiGroup.make("users")
         "Sets `lastLoginAt` of the user if `at` is later. `editedAt` is unchanged, and a login is not in the change log."
       )
     ),
-    HttpApiEndpoint.get("listLocations", "/:uuid/locations", Relations.list("users", "locations")).pipe(
-      Relations.listing("users", "locations")
-    ),
-    HttpApiEndpoint.put("updateLocations", "/:uuid/locations", Relations.replacement("users", "locations")).pipe(
-      Relations.replacing("users", "locations")
-    ),
-    HttpApiEndpoint.get("listGroups", "/:uuid/groups", Relations.list("users", "groups")).pipe(
-      Relations.listing("users", "groups")
-    ),
-    HttpApiEndpoint.put("updateGroups", "/:uuid/groups", Relations.replacement("users", "groups")).pipe(
-      Relations.replacing("users", "groups")
-    )
+    HttpApiEndpoint.get("listLocations", "/:uuid/locations", locations.list).pipe(locations.listing),
+    HttpApiEndpoint.put("updateLocations", "/:uuid/locations", locations.replacement).pipe(locations.replacing),
+    HttpApiEndpoint.get("listGroups", "/:uuid/groups", groups.list).pipe(groups.listing),
+    HttpApiEndpoint.put("updateGroups", "/:uuid/groups", groups.replacement).pipe(groups.replacing)
   )
   .prefix("/v1/users")
   .annotateMerge(

@@ -2,10 +2,10 @@ import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
 import type { PartialGroup } from "../../domain/people/Group.ts"
 import { Groups } from "../../repositories/people/Groups.ts"
-import { Memberships } from "../../repositories/people/Memberships.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as Included from "./reads/Included.ts"
 import * as RecordHandlers from "./RecordHandlers.ts"
+import * as RelationHandlers from "./RelationHandlers.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 import { demand } from "../transport/Authorization.ts"
 
@@ -14,8 +14,8 @@ export const layer = HandlerGroup.group(
   "groups",
   Effect.fnUntraced(function* (handlers) {
     const groups = yield* Groups
-    const memberships = yield* Memberships
     const record = yield* RecordHandlers.make
+    const relation = yield* RelationHandlers.make
     return handlers.handleAll({
       ...record("groups", groups),
       list: ({ query }) => Envelope.page(Included.permitted(query, groups.list(query))),
@@ -26,16 +26,8 @@ export const layer = HandlerGroup.group(
           Envelope.written
         ),
       delete: ({ params, request }) => Envelope.written(groups.delete(params.uuid, Envelope.ifMatch(request))),
-      listUsers: ({ params, query }) =>
-        Envelope.page(Included.permitted(query, memberships.list("groups", params.uuid, "users", query))),
-      updateUsers: ({ params, payload, request }) =>
-        Envelope.written(memberships.replace("groups", params.uuid, "users", payload.users, Envelope.ifMatch(request))),
-      listLocations: ({ params, query }) =>
-        Envelope.page(Included.permitted(query, memberships.list("groups", params.uuid, "locations", query))),
-      updateLocations: ({ params, payload, request }) =>
-        Envelope.written(
-          memberships.replace("groups", params.uuid, "locations", payload.locations, Envelope.ifMatch(request))
-        )
+      ...relation("groups", "users"),
+      ...relation("groups", "locations")
     })
   })
 )

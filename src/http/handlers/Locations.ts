@@ -3,10 +3,10 @@ import { Api } from "../../api/Api.ts"
 import { LocationMedia } from "../../repositories/locations/LocationMedia.ts"
 import { Locations, type WrittenLocation } from "../../repositories/locations/Locations.ts"
 import { Territories } from "../../repositories/locations/Territories.ts"
-import { Memberships } from "../../repositories/people/Memberships.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as Included from "./reads/Included.ts"
 import * as RecordHandlers from "./RecordHandlers.ts"
+import * as RelationHandlers from "./RelationHandlers.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
 export const layer = HandlerGroup.group(
@@ -15,9 +15,9 @@ export const layer = HandlerGroup.group(
   Effect.fnUntraced(function* (handlers) {
     const locations = yield* Locations
     const media = yield* LocationMedia
-    const memberships = yield* Memberships
     const territories = yield* Territories
     const record = yield* RecordHandlers.make
+    const relation = yield* RelationHandlers.make
     return handlers.handleAll({
       ...record("locations", locations),
       list: ({ query }) => Envelope.page(Included.permitted(query, locations.list(query))),
@@ -33,18 +33,8 @@ export const layer = HandlerGroup.group(
         Envelope.written(media.replace(params.uuid, payload, Envelope.ifMatch(request))),
       updateTranslationLabels: ({ params, payload, request }) =>
         Envelope.written(media.replaceLabels(params.uuid, payload.translationLabels, Envelope.ifMatch(request))),
-      listUsers: ({ params, query }) =>
-        Envelope.page(Included.permitted(query, memberships.list("locations", params.uuid, "users", query))),
-      updateUsers: ({ params, payload, request }) =>
-        Envelope.written(
-          memberships.replace("locations", params.uuid, "users", payload.users, Envelope.ifMatch(request))
-        ),
-      listGroups: ({ params, query }) =>
-        Envelope.page(Included.permitted(query, memberships.list("locations", params.uuid, "groups", query))),
-      updateGroups: ({ params, payload, request }) =>
-        Envelope.written(
-          memberships.replace("locations", params.uuid, "groups", payload.groups, Envelope.ifMatch(request))
-        )
+      ...relation("locations", "users"),
+      ...relation("locations", "groups")
     })
   })
 )

@@ -2,11 +2,11 @@ import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
 import { defaultRole } from "../../domain/people/User.ts"
 import * as UserRoles from "./writes/UserRoles.ts"
-import { Memberships } from "../../repositories/people/Memberships.ts"
 import { Users } from "../../repositories/people/Users.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as Included from "./reads/Included.ts"
 import * as RecordHandlers from "./RecordHandlers.ts"
+import * as RelationHandlers from "./RelationHandlers.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 import { demand } from "../transport/Authorization.ts"
 
@@ -15,9 +15,9 @@ export const layer = HandlerGroup.group(
   "users",
   Effect.fnUntraced(function* (handlers) {
     const users = yield* Users
-    const memberships = yield* Memberships
     const permissionFor = yield* UserRoles.make
     const record = yield* RecordHandlers.make
+    const relation = yield* RelationHandlers.make
     return handlers.handleAll({
       ...record("users", users),
       list: ({ query }) => Envelope.page(Included.permitted(query, users.list(query))),
@@ -42,16 +42,8 @@ export const layer = HandlerGroup.group(
       erase: ({ params, request }) => Envelope.written(users.erase(params.uuid, Envelope.ifMatch(request))),
       recordLogin: ({ params, payload, request }) =>
         Envelope.written(users.recordLogin(params.uuid, payload, Envelope.ifMatch(request))),
-      listLocations: ({ params, query }) =>
-        Envelope.page(Included.permitted(query, memberships.list("users", params.uuid, "locations", query))),
-      updateLocations: ({ params, payload, request }) =>
-        Envelope.written(
-          memberships.replace("users", params.uuid, "locations", payload.locations, Envelope.ifMatch(request))
-        ),
-      listGroups: ({ params, query }) =>
-        Envelope.page(Included.permitted(query, memberships.list("users", params.uuid, "groups", query))),
-      updateGroups: ({ params, payload, request }) =>
-        Envelope.written(memberships.replace("users", params.uuid, "groups", payload.groups, Envelope.ifMatch(request)))
+      ...relation("users", "locations"),
+      ...relation("users", "groups")
     })
   })
 )
