@@ -6,10 +6,6 @@ import type { Access } from "../../domain/access/Access.ts"
 import { accessOf } from "../../domain/access/Reasons.ts"
 import { readPermissions, visibleTo } from "../../domain/changes/RecordType.ts"
 import { encodedOf, type EncodedPage } from "../../domain/schema/Encoded.ts"
-import { ProductNotFoundError } from "../../domain/catalog/Product.ts"
-import { LocationNotFoundError } from "../../domain/locations/Location.ts"
-import { UserNotFoundError } from "../../domain/people/User.ts"
-import { PostNotFoundError } from "../../domain/posts/Post.ts"
 import { parse } from "../../domain/query/Filter.ts"
 import { membersOf } from "../../domain/query/Selection.ts"
 import { filterableOf } from "../../domain/query/FilterFields.ts"
@@ -20,6 +16,7 @@ import type { Resource, Subject } from "../../repositories/access/Belongings.ts"
 import { Products } from "../../repositories/catalog/Products.ts"
 import { Locations } from "../../repositories/locations/Locations.ts"
 import { Users } from "../../repositories/people/Users.ts"
+import { notFound } from "../../repositories/changes/RecordKinds.ts"
 import { recordTables } from "../../repositories/changes/RecordTables.ts"
 import { Posts } from "../../repositories/posts/Posts.ts"
 import type { ListRequest } from "../../sql/lists/Listing.ts"
@@ -42,19 +39,21 @@ export const layer = HandlerGroup.group(
     const explanations = yield* Explanations
     const [users, locations, products, posts] = [yield* Users, yield* Locations, yield* Products, yield* Posts]
 
-    const audience = <NotFound>(resource: Resource, notFound: (uuid: string) => NotFound) =>
+    const audience = <R extends Resource>(resource: R) =>
       Effect.fnUntraced(function* ({ params: { uuid }, query: { of = "users", ...query } }: Asked) {
         const request = yield* requestOf(of, query)
         yield* demand(`read:${of}`)
         const answer = audienceOf(resource, uuid, of)
         return of === "users"
-          ? yield* pageWith(request, users.listWithin(answer, request), () => notFound(uuid))
-          : yield* pageWith(request, locations.listWithin(answer, request), () => notFound(uuid))
+          ? yield* pageWith(request, users.listWithin(answer, request), () => notFound[resource].of(uuid))
+          : yield* pageWith(request, locations.listWithin(answer, request), () => notFound[resource].of(uuid))
       })
 
-    const productsOf = <NotFound>(subject: Subject, uuid: string, query: ListRequest, notFound: () => NotFound) =>
+    const productsOf = <S extends Subject>(subject: S, uuid: string, query: ListRequest) =>
       Effect.flatMap(visibility, (visible) =>
-        pageWith(query, products.listWithin(seenBy(subject, uuid, "products"), query, visible), notFound)
+        pageWith(query, products.listWithin(seenBy(subject, uuid, "products"), query, visible), () =>
+          notFound[subject].of(uuid)
+        )
       )
 
     const explain = Effect.fnUntraced(function* (query: ExplainQuery) {
@@ -72,7 +71,7 @@ export const layer = HandlerGroup.group(
       const { facts, isSubject } = yield* explanations.explain(pair)
       if (facts === null) {
         const { type, uuid } = isSubject ? resource : subject
-        return yield* notFound[type](uuid)
+        return yield* notFound[recordTables[type]].of(uuid)
       }
       const { permissions } = yield* CurrentApiKey
       return encodedOf<Access>(accessOf(facts, visibleTo(permissions)))
@@ -80,28 +79,25 @@ export const layer = HandlerGroup.group(
 
     return handlers.handleAll({
       explain: ({ query }) => Envelope.one(explain(query)),
-      listProductAudience: audience("products", ProductNotFoundError.of),
-      listPostAudience: audience("posts", PostNotFoundError.of),
-      listUserProducts: ({ params: { uuid }, query }) =>
-        productsOf("users", uuid, query, () => UserNotFoundError.of(uuid)),
+      listProductAudience: audience("products"),
+      listPostAudience: audience("posts"),
+      listUserProducts: ({ params: { uuid }, query }) => productsOf("users", uuid, query),
       listUserPosts: ({ params: { uuid }, query: { locale, ...request } }) =>
         Envelope.page(
           Effect.flatMap(viewOf(locale), (view) =>
-            orNotFound(posts.listWithin(seenBy("users", uuid, "posts"), request, view), () =>
-              UserNotFoundError.of(uuid)
-            )
+            orNotFound(posts.listWithin(seenBy("users", uuid, "posts"), request, view), () => notFound.users.of(uuid))
           )
         ),
-      listLocationProducts: ({ params: { uuid }, query }) =>
-        productsOf("locations", uuid, query, () => LocationNotFoundError.of(uuid))
+      listLocationProducts: ({ params: { uuid }, query }) => productsOf("locations", uuid, query)
     })
   })
 )
 
-type ExplainQuery = { readonly [Type in keyof typeof notFound]?: string }
+type Explained = "user" | "location" | "product" | "post"
+type ExplainQuery = { readonly [Type in Explained]?: string }
 
 /** The one parameter that a question has of several. */
-const chosen = <Type extends keyof typeof notFound>(query: ExplainQuery, types: readonly [Type, Type]) => {
+const chosen = <Type extends Explained>(query: ExplainQuery, types: readonly [Type, Type]) => {
   const given = types.flatMap((type) => {
     const uuid = query[type]
     return uuid === undefined ? [] : [{ type, uuid }]
@@ -121,13 +117,6 @@ const pageWith = <A, E, R, NotFound>(
   list: Effect.Effect<Option.Option<EncodedPage<A>>, E, R>,
   notFound: () => NotFound
 ) => Envelope.page(Included.permitted(request, orNotFound(list, notFound)))
-
-const notFound = {
-  user: UserNotFoundError.of,
-  location: LocationNotFoundError.of,
-  product: ProductNotFoundError.of,
-  post: PostNotFoundError.of
-}
 
 const filterable = { users: filterableOf(audiences.users.record), locations: filterableOf(audiences.locations.record) }
 

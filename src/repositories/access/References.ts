@@ -1,18 +1,11 @@
 import { String as Str } from "effect"
-import { Asset } from "../../domain/assets/Asset.ts"
-import { AssetCategory } from "../../domain/assets/AssetCategory.ts"
-import { MetaTagDefinition } from "../../domain/assets/metaTags/MetaTag.ts"
 import { ModuleName } from "../../domain/catalog/ModuleName.ts"
-import { Product } from "../../domain/catalog/Product.ts"
 import { moduleOf } from "../../domain/catalog/ProductModule.ts"
 import { type ManagedType, managedTypes, typeOfKind } from "../../domain/changes/RecordType.ts"
-import { Location } from "../../domain/locations/Location.ts"
-import { Group } from "../../domain/people/Group.ts"
-import { User } from "../../domain/people/User.ts"
-import { Post } from "../../domain/posts/Post.ts"
-import type { ReferenceKind, Shaped } from "../../domain/write/Markers.ts"
+import type { ReferenceKind } from "../../domain/write/Markers.ts"
 import { pathOf, type ReferencePath, referencePathsOf } from "../../domain/write/ReferencePaths.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
+import { schemas } from "../changes/RecordKinds.ts"
 import { recordTables } from "../changes/RecordTables.ts"
 import * as Relations from "../people/RelationTables.ts"
 import { type RelationKind, relationKinds } from "../../domain/write/Relations.ts"
@@ -24,17 +17,6 @@ export interface Reference {
   readonly kind: ReferenceKind
   /** The uuids of the records that name the one with this uuid. */
   readonly referring: (uuid: Fragment) => Fragment
-}
-
-const records: Readonly<Record<ManagedType, Shaped>> = {
-  user: User,
-  location: Location,
-  group: Group,
-  product: Product,
-  post: Post,
-  asset: Asset,
-  metaTag: MetaTagDefinition,
-  assetCategory: AssetCategory
 }
 
 interface Rows {
@@ -90,7 +72,7 @@ const inRows = ({ from, named, owner, where = "true" }: Rows, uuid: Fragment) =>
     where ${sql.literal(named)} = ${uuid} and ${sql.literal(where)}`
 
 const ofRecord = (type: ManagedType): ReadonlyArray<Reference> =>
-  referencePathsOf(records[type]).map((reference) => {
+  referencePathsOf(schemas[type]).map((reference) => {
     const path = pathOf(reference)
     const stored = rows[`${type} ${path}`]
     return {

@@ -9,6 +9,7 @@ import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
 import { affectedSql } from "./AffectedRecords.ts"
 import { make as mirroredRecords } from "./MirroredRecords.ts"
+import { recordTables } from "./RecordTables.ts"
 import type { Encoded } from "../../domain/schema/Encoded.ts"
 
 /**
@@ -55,8 +56,7 @@ export class Deltas extends Context.Service<Deltas, { page(request: DeltaRequest
 
       const page = Effect.fnUntraced(function* (request: DeltaRequest) {
         const { place, type, visible } = request
-        const { json, table } = records[type]
-        const parts = { ...request, table, json: json(visible) }
+        const parts = { ...request, table: recordTables[type], json: records[type](visible) }
         const read = (maxBytes: number, maxFirstBytes?: number) =>
           search((client) => client<Row>`${pageSql({ ...parts, maxBytes, maxFirstBytes })}`.unprepared)
         // Only a page that has more bytes, if only in its first record, takes its turn among the large ones.

@@ -1,17 +1,10 @@
-import { Predicate, type Schema, SchemaAST, String as Str } from "effect"
-import { Asset } from "../../domain/assets/Asset.ts"
-import { AssetCategory } from "../../domain/assets/AssetCategory.ts"
-import { MetaTagDefinition } from "../../domain/assets/metaTags/MetaTag.ts"
-import { Product } from "../../domain/catalog/Product.ts"
+import { Predicate, Record, type Schema, SchemaAST, String as Str } from "effect"
 import { differing, type Leaf, unloggedMembers } from "../../domain/changes/Leaves.ts"
 import type { RecordType } from "../../domain/changes/RecordType.ts"
 import { Webhook } from "../../domain/changes/Webhook.ts"
 import { ApiKey } from "../../domain/keys/ApiKey.ts"
-import { Location } from "../../domain/locations/Location.ts"
-import { Group } from "../../domain/people/Group.ts"
-import { User } from "../../domain/people/User.ts"
-import { Post } from "../../domain/posts/Post.ts"
 import { fieldsOf } from "../../domain/query/FilterFields.ts"
+import { schemas } from "./RecordKinds.ts"
 
 /** The columns of a record as the log has them, by name. */
 export type State = Readonly<Record<string, unknown>>
@@ -38,14 +31,9 @@ const membersOf = (record: Schema.Top, renamed: Readonly<Record<string, string>>
 }
 
 const members: Readonly<Record<RecordType, ReadonlyMap<string, Member>>> = {
-  user: membersOf(User),
-  location: membersOf(Location),
-  group: membersOf(Group),
-  product: membersOf(Product),
-  post: membersOf(Post),
-  asset: membersOf(Asset, { file_uuid: "fileUuid" }),
-  metaTag: membersOf(MetaTagDefinition, { form_group: "group" }),
-  assetCategory: membersOf(AssetCategory),
+  ...Record.map(schemas, (record) => membersOf(record)),
+  asset: membersOf(schemas.asset, { file_uuid: "fileUuid" }),
+  metaTag: membersOf(schemas.metaTag, { form_group: "group" }),
   apiKey: membersOf(ApiKey),
   webhook: membersOf(Webhook)
 }

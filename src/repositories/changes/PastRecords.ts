@@ -1,29 +1,21 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import { Asset, extraMembers } from "../../domain/assets/Asset.ts"
-import { AssetCategory } from "../../domain/assets/AssetCategory.ts"
-import { MetaTagDefinition } from "../../domain/assets/metaTags/MetaTag.ts"
-import { Product } from "../../domain/catalog/Product.ts"
+import { extraMembers } from "../../domain/assets/Asset.ts"
 import { HistoryExpiredError } from "../../domain/changes/Errors.ts"
 import { type RecordKind, typeOfKind } from "../../domain/changes/RecordType.ts"
-import { Location } from "../../domain/locations/Location.ts"
-import { Group } from "../../domain/people/Group.ts"
-import { User } from "../../domain/people/User.ts"
 import type { Encoded } from "../../domain/schema/Encoded.ts"
 import type { Selection } from "../../domain/query/Selection.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
-import { type Column, columnsOf, shownOf } from "../../sql/Columns.ts"
+import { shownOf } from "../../sql/Columns.ts"
 import { answerOf } from "../../sql/Selected.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
-import * as AssetColumns from "../assets/AssetColumns.ts"
-import * as MetaTagSql from "../assets/MetaTagSql.ts"
-import * as ProductColumns from "../catalog/ProductColumns.ts"
 import * as LocationMedia from "../locations/LocationMedia.ts"
 import { jsonIn, type PostView, viewOf } from "../posts/PostColumns.ts"
 import type { ReadPost } from "../posts/Posts.ts"
+import * as RecordColumns from "./RecordColumns.ts"
 import { type Kinds, notFound } from "./RecordKinds.ts"
 import { tableFor, tablesFor } from "./PastReads.ts"
 
@@ -56,18 +48,9 @@ export class PastRecords extends Context.Service<
       const { search } = yield* Sql
       const locales = yield* Locales
       const publicUrl = yield* PublicUrl
-      const assets = columnsOf(Asset, AssetColumns.computedOf(publicUrl, locales.defaultLocale))
-      const locations = columnsOf(Location, LocationMedia.computedOf(publicUrl))
-
-      const columns: Readonly<Record<Exclude<RecordKind, "posts">, ReadonlyArray<Column>>> = {
-        assets,
-        users: columnsOf(User),
-        locations: shownOf(locations, { media: LocationMedia.mediaOfRows(publicUrl) }),
-        groups: columnsOf(Group),
-        products: columnsOf(Product, ProductColumns.computedOf(publicUrl)),
-        metaTags: columnsOf(MetaTagDefinition, MetaTagSql.computed),
-        assetCategories: columnsOf(AssetCategory)
-      }
+      const current = RecordColumns.make(publicUrl, locales.defaultLocale)
+      const media = LocationMedia.mediaOfRows(publicUrl)
+      const columns = { ...current, location: shownOf(current.location, { media }) }
 
       const read = Effect.fnUntraced(function* <K extends RecordKind>(
         kind: K,
@@ -92,7 +75,7 @@ export class PastRecords extends Context.Service<
         at: DateTime.Utc,
         selection: Selection = {}
       ) {
-        const json = answerOf({ columns: columns[kind], extras: extras[kind] }, selection)
+        const json = answerOf({ columns: columns[typeOfKind[kind]], extras: extras[kind] }, selection)
         return (yield* read(kind, uuid, at, { json, isPrepared: selection.fields === undefined })).json
       })
 

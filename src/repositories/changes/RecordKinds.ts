@@ -1,12 +1,25 @@
-import { type Asset, AssetNotFoundError } from "../../domain/assets/Asset.ts"
-import { type AssetCategory, AssetCategoryNotFoundError } from "../../domain/assets/AssetCategory.ts"
-import { type MetaTagDefinition, MetaTagNotFoundError } from "../../domain/assets/metaTags/MetaTag.ts"
-import { type Product, ProductNotFoundError } from "../../domain/catalog/Product.ts"
-import type { RecordKind } from "../../domain/changes/RecordType.ts"
-import { type Location, LocationNotFoundError } from "../../domain/locations/Location.ts"
-import { type Group, GroupNotFoundError } from "../../domain/people/Group.ts"
-import { type User, UserNotFoundError } from "../../domain/people/User.ts"
-import { type Post, PostNotFoundError } from "../../domain/posts/Post.ts"
+import type { Schema } from "effect"
+import { Asset, AssetNotFoundError } from "../../domain/assets/Asset.ts"
+import { AssetCategory, AssetCategoryNotFoundError } from "../../domain/assets/AssetCategory.ts"
+import { MetaTagDefinition, MetaTagNotFoundError } from "../../domain/assets/metaTags/MetaTag.ts"
+import { Product, ProductNotFoundError } from "../../domain/catalog/Product.ts"
+import type { ManagedType, RecordKind } from "../../domain/changes/RecordType.ts"
+import { Location, LocationNotFoundError } from "../../domain/locations/Location.ts"
+import { Group, GroupNotFoundError } from "../../domain/people/Group.ts"
+import { User, UserNotFoundError } from "../../domain/people/User.ts"
+import { Post, PostNotFoundError } from "../../domain/posts/Post.ts"
+
+/** The schema of the records of each type. */
+export const schemas = {
+  user: User,
+  location: Location,
+  group: Group,
+  product: Product,
+  post: Post,
+  asset: Asset,
+  metaTag: MetaTagDefinition,
+  assetCategory: AssetCategory
+} as const satisfies Readonly<Record<ManagedType, Schema.Top>>
 
 /** The records of each kind, and the error when one does not exist. */
 export interface Kinds {
