@@ -1,4 +1,4 @@
-import { DateTime, Effect, Option } from "effect"
+import { DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { ApiCall } from "../../domain/catalog/modules/Api.ts"
 import { ModuleNotActiveError } from "../../domain/catalog/ProductModule.ts"
@@ -7,7 +7,6 @@ import type { Precondition } from "../../domain/query/Precondition.ts"
 import type { ProductId } from "../../domain/catalog/ProductId.ts"
 import * as Written from "../../domain/write/Written.ts"
 import { timestampJson } from "../../sql/Columns.ts"
-import { checkPrecondition } from "../../sql/EntityTag.ts"
 import { sql } from "../../sql/Fragment.ts"
 import { touched } from "../../sql/Reads.ts"
 import { transaction } from "../../sql/Transactions.ts"
@@ -15,26 +14,26 @@ import type { ModuleReads } from "./ModuleReads.ts"
 import { noVisibility } from "./ModuleReferences.ts"
 
 /** Sets the last call of an API module: a column next to its settings, so that a write of the settings keeps it. */
-export const make = (pooled: SqlClient.SqlClient, get: ModuleReads["get"]) => {
+export const make = (pooled: SqlClient.SqlClient, check: ModuleReads["check"]) => {
   /** The product and its parent, whose module it may have, locked against writes of their modules. */
   const locked = Effect.fnUntraced(function* (uuid: ProductId, precondition: Precondition) {
     const rows = yield* pooled`
       select uuid from products p where uuid = ${uuid} or uuid = (select parent_uuid from products where uuid = ${uuid})
       order by uuid for no key update`
     if (rows.length === 0) return yield* ProductNotFoundError.of(uuid)
-    const current = yield* Effect.option(get("api", uuid, noVisibility))
-    yield* checkPrecondition(precondition, Option.getOrUndefined(current), "module")
+    yield* check("api", uuid, noVisibility, precondition)
   })
 
-  const record = Effect.fnUntraced(function* (uuid: ProductId, call: ApiCall, precondition: Precondition) {
-    if (precondition !== undefined) yield* locked(uuid, precondition)
-    const [row] = yield* pooled<Recorded>`${recordSql(uuid, call)}`
-    if (row === undefined) return yield* ProductNotFoundError.of(uuid)
-    if (row.owner === null) return yield* ModuleNotActiveError.of("api", uuid)
-    return Written.updated("products", uuid, row.changed)
-  })
-
-  return (...args: Parameters<typeof record>) => transaction(pooled, record(...args))
+  return Effect.fnUntraced(
+    function* (uuid: ProductId, call: ApiCall, precondition: Precondition) {
+      if (precondition !== undefined) yield* locked(uuid, precondition)
+      const [row] = yield* pooled<Recorded>`${recordSql(uuid, call)}`
+      if (row === undefined) return yield* ProductNotFoundError.of(uuid)
+      if (row.owner === null) return yield* ModuleNotActiveError.of("api", uuid)
+      return Written.updated("products", uuid, row.changed)
+    },
+    (write) => transaction(pooled, write)
+  )
 }
 
 interface Recorded {

@@ -1,4 +1,4 @@
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import type { Json } from "../../domain/schema/Json.ts"
 import { ModuleName } from "../../domain/catalog/ModuleName.ts"
 import { complete, type Problem } from "../../domain/write/Completion.ts"
@@ -16,12 +16,14 @@ import {
   owns,
   supports
 } from "../../domain/catalog/ProductModule.ts"
+import type { Precondition } from "../../domain/query/Precondition.ts"
 import { encodedOf } from "../../domain/schema/Encoded.ts"
 import type { PublicUrl } from "../../settings/PublicUrl.ts"
 import * as ModuleComputed from "./ModuleComputed.ts"
 import { asIssues } from "./ModuleProblems.ts"
 import { type ModuleReferences, noVisibility, type Visibility } from "./ModuleReferences.ts"
 import { timestampJson } from "../../sql/Columns.ts"
+import { checkPrecondition } from "../../sql/EntityTag.ts"
 import { sql } from "../../sql/Fragment.ts"
 import type { Sql } from "../../sql/Sql.ts"
 
@@ -60,6 +62,18 @@ export const make = ({ pooled }: Sql["Service"], references: ModuleReferences, p
     return encodedOf<ModuleAnswer<Name>>(
       answerOf(name, uuid, { owner, editedAt, settings: { ...resolved, ...members } })
     )
+  })
+
+  /** Ends the request with 412 unless the module is the one that the client read; one that cannot be read is not. */
+  const check = Effect.fnUntraced(function* (
+    name: ModuleName,
+    uuid: string,
+    visibility: Visibility,
+    precondition: Precondition
+  ) {
+    if (precondition === undefined) return
+    const current = yield* Effect.option(get(name, uuid, visibility))
+    yield* checkPrecondition(precondition, Option.getOrUndefined(current), "module")
   })
 
   /**
@@ -112,7 +126,7 @@ export const make = ({ pooled }: Sql["Service"], references: ModuleReferences, p
     return (yield* Effect.forEach(effective, ({ module, settings }) => problemsOf(module, settings))).flat()
   })
 
-  return { get, getAll, problems, settings }
+  return { check, get, getAll, problems, settings }
 }
 
 /** The bytes of a variant in an answer, about. */

@@ -1,4 +1,4 @@
-import { Clock, Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { Clock, Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Json } from "../../domain/schema/Json.ts"
 import type { AssetNotFoundError } from "../../domain/assets/Asset.ts"
@@ -28,7 +28,6 @@ import type { InvalidRequestError, Issue } from "../../domain/write/RequestError
 import type { UserNotFoundError } from "../../domain/people/User.ts"
 import * as Written from "../../domain/write/Written.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
-import { checkPrecondition } from "../../sql/EntityTag.ts"
 import { Memberships } from "../people/Memberships.ts"
 import * as ApiCalls from "./ApiCalls.ts"
 import type { Settings } from "./ModuleComputed.ts"
@@ -58,6 +57,8 @@ export class ProductModules extends Context.Service<
     settings<Name extends ModuleName>(name: Name, uuid: ProductId): Effect.Effect<Settings<Name>, Unavailable>
     /** Every active module of products as `get` answers it, by uuid and name; undefined if they have more than so many bytes. */
     readonly getAll: ModuleReads.ModuleReads["getAll"]
+    /** Ends the request with 412 unless the module, as `get` answers it, meets the precondition. */
+    readonly check: ModuleReads.ModuleReads["check"]
     /** Makes the module active, with these settings as a whole. */
     replace<Name extends ModuleName>(
       name: Name,
@@ -94,12 +95,9 @@ export class ProductModules extends Context.Service<
       const { pooled } = sql
       const publicUrl = yield* PublicUrl
       const references = ModuleReferences.make(pooled, yield* Memberships, publicUrl)
-      const { get, getAll, problems, settings } = ModuleReads.make(sql, references, publicUrl)
+      const { check, get, getAll, problems, settings } = ModuleReads.make(sql, references, publicUrl)
 
-      /**
-       * The product, locked and read for a write of its own module. Writers of one product come one after the other.
-       * With `If-Match`, the module must be the one the client read; one that cannot be read is not.
-       */
+      /** The product, locked and read for a write of its own module. Writers of one product come one after the other. */
       const owned = Effect.fnUntraced(function* (
         name: ModuleName,
         uuid: ProductId,
@@ -109,10 +107,7 @@ export class ProductModules extends Context.Service<
         const [row] = yield* pooled<{ readonly type: ProductType }>`
           select type from products where uuid = ${uuid} for no key update`
         if (row === undefined) return yield* ProductNotFoundError.of(uuid)
-        if (precondition !== undefined) {
-          const current = yield* Effect.option(get(name, uuid, visibility))
-          yield* checkPrecondition(precondition, Option.getOrUndefined(current), "module")
-        }
+        yield* check(name, uuid, visibility, precondition)
         if (!owns(row.type, name)) return yield* ModuleIncompatibleWithProductTypeError.ofWrite(name, row.type)
       })
 
@@ -125,63 +120,66 @@ export class ProductModules extends Context.Service<
         return found.length > 0 ? [] : [{ path: "defaultVariantUuid", code: "notVariant", message }]
       })
 
-      const replaceOnce = Effect.fnUntraced(function* (
-        name: ModuleName,
-        uuid: ProductId,
-        update: unknown,
-        visibility: ModuleReferences.Visibility,
-        precondition: Precondition
-      ) {
-        const module = moduleOf(name)
-        const sent = yield* Effect.orDie(encoderOf(module)(update))
-        yield* owned(name, uuid, visibility, precondition)
-        const now = DateTime.formatIso(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
-        const fill = { uuid: SecureRandom.uuidV7Unsafe, now, locale: locales.defaultLocale }
-        const { problems, settings } = complete(module, sent, fill)
-        const named = referencesIn(module, settings)
-        yield* references.known(named, name, uuid)
-        yield* Effect.forEach(named.get("locales") ?? [], (locale) => locales.check(locale), { discard: true })
-        const lookup = yield* references.lookup(named, ModuleReferences.noVisibility)
-        yield* ModuleProblems.failWith(module, [
-          ...problems,
-          ...module.rules(settings, lookup),
-          ...(name === "variants" ? yield* notVariant(uuid, settings) : [])
-        ])
-        // Settings that do not change are not written.
-        const changed = yield* pooled`
+      const replace = Effect.fnUntraced(
+        function* (
+          name: ModuleName,
+          uuid: ProductId,
+          update: unknown,
+          visibility: ModuleReferences.Visibility,
+          precondition: Precondition
+        ) {
+          const module = moduleOf(name)
+          const sent = yield* Effect.orDie(encoderOf(module)(update))
+          yield* owned(name, uuid, visibility, precondition)
+          const now = DateTime.formatIso(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
+          const fill = { uuid: SecureRandom.uuidV7Unsafe, now, locale: locales.defaultLocale }
+          const { problems, settings } = complete(module, sent, fill)
+          const named = referencesIn(module, settings)
+          yield* references.known(named, name, uuid)
+          yield* Effect.forEach(named.get("locales") ?? [], (locale) => locales.check(locale), { discard: true })
+          const lookup = yield* references.lookup(named, ModuleReferences.noVisibility)
+          yield* ModuleProblems.failWith(module, [
+            ...problems,
+            ...module.rules(settings, lookup),
+            ...(name === "variants" ? yield* notVariant(uuid, settings) : [])
+          ])
+          // Settings that do not change are not written.
+          const changed = yield* pooled`
           insert into product_modules (product_uuid, module, settings)
             values (${uuid}::uuid, ${name}::text, ${JSON.stringify(settings)}::jsonb)
           on conflict (product_uuid, module) do update set settings = excluded.settings, ${touched("product_modules")}
           where product_modules.settings is distinct from excluded.settings returning module`
-        yield* references.note(named, name, uuid)
-        return Written.updated("products", uuid, changed.length > 0)
-      })
+          yield* references.note(named, name, uuid)
+          return Written.updated("products", uuid, changed.length > 0)
+        },
+        (write) => transaction(pooled, write)
+      )
 
-      const replace = (...args: Parameters<typeof replaceOnce>) => transaction(pooled, replaceOnce(...args))
-
-      const removeOnce = Effect.fnUntraced(function* (
-        name: ModuleName,
-        uuid: ProductId,
-        visibility: ModuleReferences.Visibility,
-        precondition: Precondition
-      ) {
-        yield* owned(name, uuid, visibility, precondition)
-        const gone = yield* pooled`
+      const remove = Effect.fnUntraced(
+        function* (
+          name: ModuleName,
+          uuid: ProductId,
+          visibility: ModuleReferences.Visibility,
+          precondition: Precondition
+        ) {
+          yield* owned(name, uuid, visibility, precondition)
+          const gone = yield* pooled`
           delete from product_modules where product_uuid = ${uuid} and module = ${name} returning module`
-        if (gone.length > 0) return Written.updated("products", uuid, true)
-        // One that is still there is the parent's.
-        yield* settings(name, uuid)
-        return yield* ModuleNotActiveError.ofInherited(name, uuid)
-      })
-
-      const remove = (...args: Parameters<typeof removeOnce>) => transaction(pooled, removeOnce(...args))
+          if (gone.length > 0) return Written.updated("products", uuid, true)
+          // One that is still there is the parent's.
+          yield* settings(name, uuid)
+          return yield* ModuleNotActiveError.ofInherited(name, uuid)
+        },
+        (write) => transaction(pooled, write)
+      )
 
       return traced(ProductModules, {
+        check,
         get,
         getAll,
         replace,
         remove,
-        recordCall: ApiCalls.make(pooled, get),
+        recordCall: ApiCalls.make(pooled, check),
         problems,
         settings
       })

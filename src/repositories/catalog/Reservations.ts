@@ -13,7 +13,6 @@ import type { ProductId } from "../../domain/catalog/ProductId.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import * as Written from "../../domain/write/Written.ts"
 import * as Queues from "../../sql/connections/Queues.ts"
-import { checkPrecondition } from "../../sql/EntityTag.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/Transactions.ts"
 import { traced } from "../../sql/Traced.ts"
@@ -62,58 +61,51 @@ export class Reservations extends Context.Service<
           Option.isSome(outer) ? created : queue(product, created)
         )
 
-      const checked = Effect.fnUntraced(function* (product: ProductId, precondition: Precondition) {
-        if (precondition === undefined) return
-        const current = yield* Effect.option(modules.get("reservations", product, noVisibility))
-        yield* checkPrecondition(precondition, Option.getOrUndefined(current), "module")
-      })
-
-      const createOnce = Effect.fnUntraced(function* (
-        product: ProductId,
-        { from, locationUuid, quantity, until }: ReservationCreate,
-        precondition: Precondition
-      ) {
-        // Until this transaction ends, no other one reserves copies of the product or changes its modules.
-        const [locked] = yield* pooled<Locked>`
+      const create = Effect.fnUntraced(
+        function* (
+          product: ProductId,
+          { from, locationUuid, quantity, until }: ReservationCreate,
+          precondition: Precondition
+        ) {
+          // Until this transaction ends, no other one reserves copies of the product or changes its modules.
+          const [locked] = yield* pooled<Locked>`
           select extract(epoch from now())::float8 * 1000 as now,
             exists (select from locations where uuid = ${locationUuid}) as "isLocation"
           from products where uuid = ${product} for no key update`
-        if (locked === undefined) return yield* ProductNotFoundError.of(product)
-        if (!locked.isLocation) return yield* LocationNotFoundError.of(locationUuid)
-        yield* checked(product, precondition)
-        const settings = yield* modules.settings("reservations", product)
-        const period = { from: DateTime.toEpochMillis(from), until: DateTime.toEpochMillis(until) }
-        const problems = problemsOf(period, settings, locked.now)
-        if (problems.length > 0) return yield* InvalidRequestError.of(asIssues(problems))
-        const uuid = ReservationId.make(SecureRandom.uuidV7Unsafe())
-        const copies = quantity ?? 1
-        const reservation = { uuid, product, location: locationUuid, from, until, copies }
-        const [row] = yield* pooled<Booked>`${bookSql(reservation, settings)}`
-        const { free, freeOfLocation, isBooked } = row!
-        if (isBooked) return Written.created("reservations", uuid)
-        return yield* copies > free ? noCopyFree(copies, free) : tooManyOfLocation(copies, freeOfLocation ?? 0)
-      })
+          if (locked === undefined) return yield* ProductNotFoundError.of(product)
+          if (!locked.isLocation) return yield* LocationNotFoundError.of(locationUuid)
+          yield* modules.check("reservations", product, noVisibility, precondition)
+          const settings = yield* modules.settings("reservations", product)
+          const period = { from: DateTime.toEpochMillis(from), until: DateTime.toEpochMillis(until) }
+          const problems = problemsOf(period, settings, locked.now)
+          if (problems.length > 0) return yield* InvalidRequestError.of(asIssues(problems))
+          const uuid = ReservationId.make(SecureRandom.uuidV7Unsafe())
+          const copies = quantity ?? 1
+          const reservation = { uuid, product, location: locationUuid, from, until, copies }
+          const [row] = yield* pooled<Booked>`${bookSql(reservation, settings)}`
+          const { free, freeOfLocation, isBooked } = row!
+          if (isBooked) return Written.created("reservations", uuid)
+          return yield* copies > free ? noCopyFree(copies, free) : tooManyOfLocation(copies, freeOfLocation ?? 0)
+        },
+        (write, product) => inTurn(product, transaction(pooled, write))
+      )
 
-      const cancelOnce = Effect.fnUntraced(function* (
-        product: ProductId,
-        reservation: ReservationId,
-        precondition: Precondition
-      ) {
-        if (precondition !== undefined) {
-          const locked = yield* pooled`select 1 from products where uuid = ${product} for no key update`
-          if (locked.length === 0) return yield* ProductNotFoundError.of(product)
-        }
-        yield* checked(product, precondition)
-        const [row] = yield* pooled<Cancelled>`${cancelSql(product, reservation)}`
-        if (!row!.isProduct) return yield* ProductNotFoundError.of(product)
-        if (!row!.isCancelled) return yield* ReservationNotFoundError.of(reservation)
-        return Written.deleted("reservations", reservation)
-      })
+      const cancel = Effect.fnUntraced(
+        function* (product: ProductId, reservation: ReservationId, precondition: Precondition) {
+          if (precondition !== undefined) {
+            const locked = yield* pooled`select 1 from products where uuid = ${product} for no key update`
+            if (locked.length === 0) return yield* ProductNotFoundError.of(product)
+          }
+          yield* modules.check("reservations", product, noVisibility, precondition)
+          const [row] = yield* pooled<Cancelled>`${cancelSql(product, reservation)}`
+          if (!row!.isProduct) return yield* ProductNotFoundError.of(product)
+          if (!row!.isCancelled) return yield* ReservationNotFoundError.of(reservation)
+          return Written.deleted("reservations", reservation)
+        },
+        (write) => transaction(pooled, write)
+      )
 
-      return traced(Reservations, {
-        create: (product, ...rest) => inTurn(product, transaction(pooled, createOnce(product, ...rest))),
-        cancel: (...args) => transaction(pooled, cancelOnce(...args))
-      })
+      return traced(Reservations, { create, cancel })
     })
   )
 }
