@@ -1,7 +1,8 @@
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import * as KeysetPages from "../KeysetPages.ts"
 import { type CallSite, nextOf, runOrReject } from "./Call.ts"
 import type { WaypostError } from "./Errors.ts"
+import { pull } from "./Pull.ts"
 
 /** Every record of a list, oldest first, each once: `for await (const location of client.locations.all())`. */
 export interface AllRecords<A> extends AsyncIterable<A> {
@@ -19,30 +20,13 @@ const isTooLarge = (error: WaypostError) =>
     return issue.path === "limit" && issue.code === "tooMuch"
   })
 
-/** Pulls one record after the other; the next page is read when those of the last one are used up. */
-const pull = <A>(list: List<A>) => {
-  const read = KeysetPages.next({ ...list, isTooLarge })
-  let records: ReadonlyArray<A> = []
-  let index = 0
-  let progress = Option.some(KeysetPages.start)
-  const record: Effect.Effect<IteratorResult<A, undefined>, WaypostError> = Effect.suspend(() => {
-    if (index < records.length) return Effect.succeed({ done: false, value: records[index++]! })
-    if (Option.isNone(progress)) return Effect.succeed({ done: true, value: undefined })
-    return Effect.flatMap(read(progress.value), ([next, following]) => {
-      records = next
-      index = 0
-      progress = following
-      return record
-    })
-  })
-  return record
-}
+const pulled = <A>(list: List<A>) => pull(KeysetPages.start, KeysetPages.next({ ...list, isTooLarge }))
 
 /** All records of a list, which is read while they are used. */
 export const make = <A>(list: List<A>, site: CallSite, signal: AbortSignal | undefined): AllRecords<A> => ({
-  [Symbol.asyncIterator]: () => ({ next: nextOf(pull(list), site, signal) }),
+  [Symbol.asyncIterator]: () => ({ next: nextOf(pulled(list), site, signal) }),
   toArray: () => {
-    const record = pull(list)
+    const record = pulled(list)
     const found: Array<A> = []
     const rest: Effect.Effect<Array<A>, WaypostError> = Effect.flatMap(record, (result) => {
       if (result.done === true) return Effect.succeed(found)

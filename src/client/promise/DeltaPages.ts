@@ -1,7 +1,8 @@
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import type { DeltaPage } from "../Deltas.ts"
 import { type CallSite, nextOf } from "./Call.ts"
 import type { WaypostError } from "./Errors.ts"
+import { pull } from "./Pull.ts"
 
 /**
  * The pages of a delta from a cursor on, or from its begin, to its end:
@@ -15,17 +16,12 @@ export const make = <A>(
   signal: AbortSignal | undefined
 ): AsyncIterable<DeltaPage<A>> => ({
   [Symbol.asyncIterator]: () => {
-    let after = begin
-    let isDone = false
-    type Result = IteratorResult<DeltaPage<A>, undefined>
-    const page = Effect.suspend((): Effect.Effect<Result, WaypostError> => {
-      if (isDone) return Effect.succeed({ done: true, value: undefined })
-      return Effect.map(read(after === undefined ? {} : { after }), (value) => {
-        after = value.cursor
-        isDone = !value.more
-        return { done: false, value }
-      })
-    })
-    return { next: nextOf(page, site, signal) }
+    const pages = pull(begin, (after) =>
+      Effect.map(read(after === undefined ? {} : { after }), (page) => [
+        [page],
+        page.more ? Option.some(page.cursor) : Option.none()
+      ])
+    )
+    return { next: nextOf(pages, site, signal) }
   }
 })

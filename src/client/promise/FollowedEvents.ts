@@ -1,7 +1,8 @@
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import * as Follow from "../Follow.ts"
 import { type CallOptions, type CallSite, nextOf } from "./Call.ts"
 import type { WaypostError } from "./Errors.ts"
+import { pull } from "./Pull.ts"
 
 /** The options of following the log. */
 export interface FollowOptions extends Pick<CallOptions, "signal"> {
@@ -24,31 +25,20 @@ export const make = <A>(
   { onCursor, signal }: FollowOptions
 ): AsyncIterable<A> => ({
   [Symbol.asyncIterator]: () => {
-    let events: ReadonlyArray<A> = []
-    let index = 0
-    let after = begin
     let kept = begin
-    const keep = Effect.suspend(() => {
-      const cursor = after
+    const keep = (cursor: string | undefined) => {
       if (cursor === undefined || cursor === kept || onCursor === undefined) return Effect.void
       return Effect.map(
         Effect.promise(async () => onCursor(cursor)),
         () => (kept = cursor)
       )
-    })
-    const part = Effect.andThen(
-      keep,
-      Effect.suspend(() => Follow.next(follow, after))
+    }
+    const events = pull(begin, (after) =>
+      Effect.map(Effect.andThen(keep(after), Follow.next(follow, after)), ({ cursor, data }) => [
+        data,
+        Option.some(cursor)
+      ])
     )
-    const event: Effect.Effect<IteratorResult<A, undefined>, WaypostError> = Effect.suspend(() => {
-      if (index < events.length) return Effect.succeed({ done: false, value: events[index++]! })
-      return Effect.flatMap(part, ({ cursor, data }) => {
-        events = data
-        index = 0
-        after = cursor
-        return event
-      })
-    })
-    return { next: nextOf(event, site, signal) }
+    return { next: nextOf(events, site, signal) }
   }
 })

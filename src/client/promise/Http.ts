@@ -1,5 +1,6 @@
-import { Effect, Predicate } from "effect"
+import { Effect, Predicate, Result } from "effect"
 import { positionHeader } from "../../domain/query/WalPosition.ts"
+import { parseJson } from "../../domain/schema/Json.ts"
 import { isIdempotent, limited, patiently, secondsOf } from "../Retries.ts"
 import * as Certificates from "../Certificates.ts"
 import { isPortBlocked, redirectedTo } from "../Sendable.ts"
@@ -77,8 +78,7 @@ export const isTransient = (error: WaypostError) =>
 /** How the failures of a request are read. */
 export const failures = { isTransient, retryAfterOf: ({ retryAfter }: WaypostError) => retryAfter }
 
-const parsed = (text: string): Effect.Effect<unknown> =>
-  Effect.orElseSucceed(Effect.try({ try: (): unknown => JSON.parse(text), catch: () => undefined }), () => undefined)
+const parsed = (text: string) => Result.getOrUndefined(parseJson(text))
 
 /** Fails when a file is gone or has changed since it was opened: fetch reports that like a broken connection. */
 const checkReadable = (body: Request["body"]) =>
@@ -116,7 +116,7 @@ export const send = (fetch: Fetch, request: Request): Effect.Effect<Received, Wa
   const sent = Effect.filterOrElse(
     once(fetch, request),
     ({ status }) => status >= 200 && status < 300,
-    (received) => Effect.flatMap(parsed(received.text), (body) => Effect.fail(errorOf(request.url, received, body)))
+    (received) => Effect.fail(errorOf(request.url, received, parsed(received.text)))
   )
   return isIdempotent(request) ? patiently(sent, failures) : sent
 }
@@ -131,18 +131,17 @@ const warningOf = (headers: Headers) => /"(.*)"/.exec(headers.get("warning") ?? 
 
 /** Sends a request to an operation, and returns the data of its answer: a page or a bulk answer as a whole, or the record. */
 export const call = (fetch: Fetch, request: Request): Effect.Effect<Positioned, WaypostError> =>
-  Effect.flatMap(send(fetch, { ...request, redirect: "manual" }), (received) =>
-    Effect.flatMap(parsed(received.text), (body) => {
-      if (!Predicate.isTagged(body, "Success") || !Predicate.hasProperty(body, "data")) {
-        return Effect.fail(errorOf(request.url, received, undefined))
-      }
-      const { _tag: _, ...page } = body
-      const isWhole = "pagination" in page || "cursor" in page || "applied" in page
-      return Effect.succeed({
-        data: isWhole ? page : body.data,
-        etag: received.headers.get("etag") ?? undefined,
-        warning: warningOf(received.headers),
-        position: received.headers.get(positionHeader)
-      })
+  Effect.flatMap(send(fetch, { ...request, redirect: "manual" }), (received) => {
+    const body = parsed(received.text)
+    if (!Predicate.isTagged(body, "Success") || !Predicate.hasProperty(body, "data")) {
+      return Effect.fail(errorOf(request.url, received, undefined))
+    }
+    const { _tag: _, ...page } = body
+    const isWhole = "pagination" in page || "cursor" in page || "applied" in page
+    return Effect.succeed({
+      data: isWhole ? page : body.data,
+      etag: received.headers.get("etag") ?? undefined,
+      warning: warningOf(received.headers),
+      position: received.headers.get(positionHeader)
     })
-  )
+  })
