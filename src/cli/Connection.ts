@@ -19,17 +19,6 @@ export const flags = {
   )
 }
 
-/** The `--concurrency` flag, from 1 to `max`. */
-export const concurrency = (subject: string, max: number, fallback: number) =>
-  Flag.Int("concurrency").pipe(
-    Flag.withDescription(`${subject}, 1 to ${max}`),
-    Flag.filter(
-      (value) => value >= 1 && value <= max,
-      (value) => `Expected 1 to ${max}, got ${value}`
-    ),
-    Flag.withDefault(fallback)
-  )
-
 /** The values of the flags. */
 export interface Input {
   readonly url: string

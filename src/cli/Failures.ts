@@ -140,9 +140,13 @@ export const persistently = <A>(effect: Effect.Effect<A, Failure>): Effect.Effec
 export const isTemporary = (failure: Failure): boolean =>
   isOutage(failure) || waitOf(failure) !== undefined || failure._tag === "InternalServerError"
 
-/** Whether a request was rejected for a problem with a member or a parameter. */
-export const hasIssue = (failure: Failure, path: string, code: string): boolean =>
-  failure instanceof InvalidRequestError && failure.issues.some((issue) => issue.path === path && issue.code === code)
+/** Whether a request was rejected for a problem, with a member or a parameter if one is given. */
+export const hasIssue = (failure: Failure, code: string, path?: string): boolean =>
+  failure instanceof InvalidRequestError &&
+  failure.issues.some((issue) => issue.code === code && (path === undefined || issue.path === path))
+
+/** Whether the service rejected a page because its records are too large. */
+export const isPageTooLarge = (failure: Failure): boolean => hasIssue(failure, "tooMuch", "limit")
 
 /** Failures that every other row or file would meet as well. */
 export const concernsAll = (failure: Failure): boolean =>

@@ -10,6 +10,14 @@ export interface State {
   readonly unit?: "rows" | "bytes"
 }
 
+/** How much is done while work runs, and the total once it is known. */
+export interface Count {
+  done: number
+  total: number | undefined
+}
+
+export const fractionOf = ({ done, total }: Readonly<Count>): number | undefined => (total ? done / total : undefined)
+
 const width = 24
 
 const clock = (seconds: number) => {

@@ -1,4 +1,4 @@
-import { Console, DateTime, Effect, FileSystem, Layer, Option, Path, Schema, Stream } from "effect"
+import { Console, DateTime, Effect, FileSystem, Layer, Path, Schema, Stream } from "effect"
 import { Argument, Command } from "effect/cli"
 import { storageKey } from "../../domain/assets/File.ts"
 import * as FileStore from "../../app/FileStore.ts"
@@ -12,17 +12,12 @@ import * as Database from "../Database.ts"
 import { CommandError } from "../Failures.ts"
 import * as Progress from "../Progress.ts"
 
-interface Count {
-  done: number
-  total: number | undefined
-}
-
 const encoder = new TextEncoder()
 
 /** Writes all tables and the list of files, and returns their part of the manifest. */
 const writeDatabase = Effect.fnUntraced(function* (
   layout: BackupFolder.Layout,
-  count: Count,
+  count: Progress.Count,
   known: ReadonlyArray<Introspection.Table>,
   migrations: Introspection.Migrations
 ) {
@@ -98,7 +93,7 @@ const backup = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const target = path.resolve(folder)
-  const count: Count = { done: 0, total: undefined }
+  const count: Progress.Count = { done: 0, total: undefined }
   // The locks and the snapshot are two transactions and need two connections.
   const locking = yield* Layer.build(maintenanceClient)
   const reading = yield* Layer.build(Layer.fresh(maintenanceClient))
@@ -127,11 +122,7 @@ const backup = Effect.fnUntraced(function* (folder: string) {
       return { tables: content.tables, files, lost }
     })
   ).pipe(
-    Progress.show(() => ({
-      done: count.done,
-      fraction: Option.getOrUndefined(Option.map(Option.fromUndefinedOr(count.total), (total) => count.done / total)),
-      unit: "bytes"
-    })),
+    Progress.show(() => ({ done: count.done, fraction: Progress.fractionOf(count), unit: "bytes" })),
     Progress.timed
   )
   if (value.lost.length > 0) yield* Console.log(leftOutMessage(value.lost))

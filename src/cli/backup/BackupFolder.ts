@@ -58,19 +58,30 @@ export type Layout = ReturnType<typeof layoutOf>
 
 export const hexOf = (bytes: Uint8Array | string): string => createHash("sha256").update(bytes).digest("hex")
 
+/** The number and the SHA-256 of bytes; `onBytes` receives the size of each chunk. */
+export const sumOf = Effect.fnUntraced(function* <E, R>(
+  bytes: Stream.Stream<Uint8Array, E, R>,
+  onBytes: (bytes: number) => void = () => undefined
+) {
+  const hash = createHash("sha256")
+  let size = 0
+  yield* Stream.runForEach(bytes, (chunk) =>
+    Effect.sync(() => {
+      hash.update(chunk)
+      size += chunk.length
+      onBytes(chunk.length)
+    })
+  )
+  return { bytes: size, sha256: hash.digest("hex") }
+})
+
 /** Writes a new file of mode 0600, flushes it to the disk and returns its size and SHA-256. */
 export const write = Effect.fnUntraced(function* <E, R>(file: string, bytes: Stream.Stream<Uint8Array, E, R>) {
   const fs = yield* FileSystem.FileSystem
   const handle = yield* fs.open(file, { flag: "wx", mode: 0o600 })
-  const hash = createHash("sha256")
-  let size = 0
-  yield* Stream.runForEach(bytes, (chunk) => {
-    hash.update(chunk)
-    size += chunk.length
-    return Effect.mapError(handle.writeAll(chunk), inFile(file))
-  })
+  const written = yield* sumOf(Stream.tap(bytes, (chunk) => Effect.mapError(handle.writeAll(chunk), inFile(file))))
   yield* Effect.mapError(handle.sync, inFile(file))
-  return { bytes: size, sha256: hash.digest("hex") }
+  return written
 }, Effect.scoped)
 
 const encoder = new TextEncoder()
@@ -120,26 +131,13 @@ export const syncFolder = Effect.fnUntraced(function* (folder: string) {
   yield* Effect.mapError(handle.sync, inFile(folder))
 }, Effect.scoped)
 
-const bytesOf = (fs: FileSystem.FileSystem, file: string) =>
-  Stream.mapError(fs.stream(file, { chunkSize: 256 * 1024 }), inFile(file))
-
-/** The size and the SHA-256 of a file; `onBytes` receives the size of each chunk. */
-export const sum = Effect.fnUntraced(function* (file: string, onBytes: (bytes: number) => void) {
-  const fs = yield* FileSystem.FileSystem
-  const hash = createHash("sha256")
-  let size = 0
-  yield* Stream.runForEach(bytesOf(fs, file), (chunk) =>
-    Effect.sync(() => {
-      hash.update(chunk)
-      size += chunk.length
-      onBytes(chunk.length)
-    })
+/** The bytes of a file. */
+export const read = (file: string) =>
+  Stream.unwrap(
+    Effect.map(FileSystem.FileSystem, (fs) => Stream.mapError(fs.stream(file, { chunkSize: 256 * 1024 }), inFile(file)))
   )
-  return { bytes: size, sha256: hash.digest("hex") }
-})
 
-export const lines = (file: string) =>
-  Stream.unwrap(Effect.map(FileSystem.FileSystem, (fs) => bytesOf(fs, file))).pipe(Stream.decodeText, Stream.splitLines)
+export const lines = (file: string) => read(file).pipe(Stream.decodeText, Stream.splitLines)
 
 /** The files of a backup whose list has been verified. */
 export const filesOf = (layout: Layout) =>

@@ -6,7 +6,6 @@ import { Settings } from "../../settings/Config.ts"
 import { migrations } from "../../sql/Migrations.ts"
 import { maintenanceClient } from "../../sql/connections/Maintenance.ts"
 import { Storage } from "../../storage/Storage.ts"
-import { createHash } from "node:crypto"
 import { toggle } from "../CommonFlags.ts"
 import * as BackupFolder from "./BackupFolder.ts"
 import * as Database from "../Database.ts"
@@ -15,11 +14,6 @@ import * as Progress from "../Progress.ts"
 
 /** Files read concurrently. */
 const concurrency = 4
-
-interface Count {
-  done: number
-  total: number
-}
 
 const Format = Schema.fromJsonString(Schema.Struct({ format: Schema.Int, waypost: Schema.String }))
 
@@ -59,7 +53,11 @@ const migratedByNewer = ([id, name]: readonly [number, string]) =>
   })
 
 /** Reads the whole backup and fails at the first file that differs from the manifest. */
-const check = Effect.fnUntraced(function* (layout: BackupFolder.Layout, manifest: BackupFolder.Manifest, count: Count) {
+const check = Effect.fnUntraced(function* (
+  layout: BackupFolder.Layout,
+  manifest: BackupFolder.Manifest,
+  count: Progress.Count
+) {
   const path = yield* Path.Path
   const onBytes = (bytes: number) => void (count.done += bytes)
   const verify = Effect.fnUntraced(function* (
@@ -67,7 +65,7 @@ const check = Effect.fnUntraced(function* (layout: BackupFolder.Layout, manifest
     expected: { readonly bytes?: number; readonly sha256: string }
   ) {
     const name = path.relative(layout.folder, file)
-    const found = yield* BackupFolder.sum(file, onBytes).pipe(
+    const found = yield* BackupFolder.sumOf(BackupFolder.read(file), onBytes).pipe(
       Effect.catchReason("PlatformError", "NotFound", () =>
         Effect.fail(BackupFolder.damaged(layout.folder, `${name} is missing`))
       )
@@ -92,12 +90,10 @@ const isStored = Effect.fnUntraced(function* ({ key, sha256, size }: BackupFolde
   const storage = yield* Storage
   const found = yield* storage.size(key)
   if (found._tag === "None" || found.value !== size) return false
-  const hash = createHash("sha256")
-  yield* Stream.runForEach(storage.read(key), (chunk) => Effect.sync(() => void hash.update(chunk)))
-  return hash.digest("hex") === sha256
+  return (yield* BackupFolder.sumOf(storage.read(key))).sha256 === sha256
 })
 
-const restoreFiles = Effect.fnUntraced(function* (layout: BackupFolder.Layout, count: Count) {
+const restoreFiles = Effect.fnUntraced(function* (layout: BackupFolder.Layout, count: Progress.Count) {
   const storage = yield* Storage
   yield* BackupFolder.filesOf(layout).pipe(
     Stream.mapEffect(
@@ -113,7 +109,12 @@ const restoreFiles = Effect.fnUntraced(function* (layout: BackupFolder.Layout, c
 
 /** Restores the files first, so that no record refers to a missing file, then the database in one transaction. */
 const restoreBoth = Effect.fnUntraced(
-  function* (layout: BackupFolder.Layout, manifest: BackupFolder.Manifest, count: Count, resumesWebhooks: boolean) {
+  function* (
+    layout: BackupFolder.Layout,
+    manifest: BackupFolder.Manifest,
+    count: Progress.Count,
+    resumesWebhooks: boolean
+  ) {
     const fs = yield* FileSystem.FileSystem
     yield* SnapshotImport.rehearse(manifest)
     yield* restoreFiles(layout, count)
@@ -147,7 +148,7 @@ const restore = Effect.fnUntraced(function* (folder: string, onlyCheck: boolean,
   if (!onlyCheck) yield* Effect.provide(Effect.flatMap(FileStore.name, Database.printWithStorage), Settings.layer)
   const manifest = yield* readManifest(layout)
   const bytes = manifest.tables.reduce((sum, table) => sum + table.bytes, 0) + manifest.files.bytes
-  const count: Count = { done: 0, total: onlyCheck ? bytes : 2 * bytes }
+  const count: Progress.Count = { done: 0, total: onlyCheck ? bytes : 2 * bytes }
   const checked = check(layout, manifest, count)
   const work = onlyCheck
     ? Effect.as(checked, nothingLeftOut)
@@ -159,7 +160,7 @@ const restore = Effect.fnUntraced(function* (folder: string, onlyCheck: boolean,
         )
       )
   const { seconds, value: leftOut } = yield* work.pipe(
-    Progress.show(() => ({ done: count.done, fraction: count.done / Math.max(count.total, 1), unit: "bytes" })),
+    Progress.show(() => ({ done: count.done, fraction: Progress.fractionOf(count), unit: "bytes" })),
     Progress.timed
   )
   const { changed, foreign } = leftOut

@@ -1,10 +1,10 @@
 import { DateTime, Effect, Option, Schema, Stdio, Stream } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Command } from "effect/cli"
 import { Client, events, type FollowQuery } from "../../client/Client.ts"
 import { Event } from "../../domain/changes/Event.ts"
 import { maxLimit } from "../../domain/query/PageLimit.ts"
 import { objectOf } from "../../domain/schema/Json.ts"
-import { json, optionalText, toggle } from "../CommonFlags.ts"
+import { json, numberTo, optionalText, toggle } from "../CommonFlags.ts"
 import * as Connection from "../Connection.ts"
 import { CommandError } from "../Failures.ts"
 import * as Output from "../records/Output.ts"
@@ -57,14 +57,7 @@ const flags = {
   types: optionalText("types", "The types of event, comma-separated: location.*,user.deleted"),
   record: optionalText("record", "The uuid of a record, from either side of relations"),
   since: optionalText("since", "The time of the first event, such as 2026-11-22T10:15:00Z; default: the latest events"),
-  limit: Flag.Int("limit").pipe(
-    Flag.withDescription(`Without --since and --follow, the number of events, 1 to ${maxLimit}`),
-    Flag.filter(
-      (value) => value >= 1 && value <= maxLimit,
-      (value) => `Expected 1 to ${maxLimit}, got ${value}`
-    ),
-    Flag.withDefault(20)
-  ),
+  limit: numberTo("limit", "Without --since and --follow, the number of events", maxLimit, 20),
   json,
   ...Connection.flags
 }

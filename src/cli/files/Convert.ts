@@ -1,8 +1,7 @@
-import { Predicate, Result, Schema, Struct } from "effect"
+import { Predicate, Result, Schema } from "effect"
 import { type Json, memberOf } from "../../domain/schema/Json.ts"
-import { describe } from "../../domain/write/Issues.ts"
 import type { Resource } from "../transfer/Resource.ts"
-import type { Reason } from "./Row.ts"
+import { type Reason, reasonsIn } from "./Row.ts"
 import * as Rows from "../../domain/files/Rows.ts"
 import type { Default } from "./Assignments.ts"
 import * as Countries from "../../domain/files/Countries.ts"
@@ -54,9 +53,7 @@ export const converter = ({ create }: Resource, defaults: ReadonlyArray<Default>
   const otherReasons = (record: Json, paths: ReadonlySet<string | undefined>): ReadonlyArray<Reason> => {
     const decoded = decode(record)
     if (Result.isSuccess(decoded)) return []
-    return describe(decoded.failure.issue, "body")
-      .map(Struct.omit(["in"]))
-      .filter(({ path }) => !paths.has(path))
+    return reasonsIn(decoded.failure.issue).filter(({ path }) => !paths.has(path))
   }
 
   return (sent: unknown): Result.Result<unknown, ReadonlyArray<Reason>> => {

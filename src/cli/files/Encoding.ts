@@ -51,12 +51,10 @@ export const detect = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>, { isWhole }
     }
     const isDecided = () => !check.isValid() && sample.length >= sampleSize
     return Effect.map(
-      Stream.runForEach(
-        Stream.takeUntil(
-          Stream.tap(bytes, (chunk) => Effect.sync(() => feed(chunk))),
-          isDecided
-        ),
-        () => Effect.void
+      bytes.pipe(
+        Stream.tap((chunk) => Effect.sync(() => feed(chunk))),
+        Stream.takeUntil(isDecided),
+        Stream.runDrain
       ),
       () => {
         if (isWhole) check.feed()
@@ -90,7 +88,7 @@ const otherDecoder = (encoding: string): Decoder => {
 
 /** Decodes text, and fails at the first bytes that the encoding does not have: replacing them would damage letters. */
 export const decode =
-  (name: string, hint = "set --encoding, for example windows-1252 or macintosh") =>
+  (name: string) =>
   <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<string, E | FormatError, R> =>
     Stream.suspend(() => {
       const encoding = canonical(name)
@@ -98,7 +96,10 @@ export const decode =
       const attempt = (read: () => string) =>
         Effect.try({
           try: read,
-          catch: () => new FormatError({ message: `The file is not ${shown(encoding)} throughout; ${hint}` })
+          catch: () =>
+            new FormatError({
+              message: `The file is not ${shown(encoding)} throughout; set --encoding, for example windows-1252 or macintosh`
+            })
         })
       return Stream.concat(
         Stream.mapEffect(bytes, (chunk) => attempt(() => decoder.write(chunk))),

@@ -6,16 +6,24 @@ import * as Delimiter from "../../domain/files/Delimiter.ts"
 import type { Options } from "./FileRows.ts"
 import { formatOf, formats } from "./Format.ts"
 
+/** The flag for the format of a file, which is one of these. */
+export const formatFlag = <const Names extends ReadonlyArray<string>>(names: Names) =>
+  Flag.Literals("format", names).pipe(
+    Flag.withDescription("The format; default: the extension of the file"),
+    Flag.optional
+  )
+
+/** The format of a file is neither given nor known by its name. */
+export const unknownFormat = (file: string, names: ReadonlyArray<string>) =>
+  new CommandError({ message: `The format of "${file}" is unknown; set --format to one of ${names.join(", ")}` })
+
 /** The flags of commands that read a file of records. */
 export const flags = {
   file: Argument.String("file").pipe(
     Argument.withDescription("The file to read; - is standard input"),
     Argument.optional
   ),
-  format: Flag.Literals("format", formats).pipe(
-    Flag.withDescription("The format; default: the extension of the file"),
-    Flag.optional
-  ),
+  format: formatFlag(formats),
   sheet: optionalText("sheet", "The sheet of an .xlsx file; default: the first one"),
   delimiter: optionalText(
     "delimiter",
@@ -57,8 +65,7 @@ export const read = Effect.fnUntraced(function* (given: Given) {
   const file = yield* Effect.fromOption(given.file, () => missingFile)
   const format = yield* Effect.fromOption(
     Option.orElse(given.format, () => formatOf(file)),
-    () =>
-      new CommandError({ message: `The format of "${file}" is unknown; set --format to one of ${formats.join(", ")}` })
+    () => unknownFormat(file, formats)
   )
   const delimiter = Option.map(given.delimiter, Delimiter.parse)
   if (Option.isSome(delimiter) && delimiter.value === undefined) {

@@ -1,5 +1,6 @@
-import { type Result, Schema } from "effect"
+import { type Result, Schema, type SchemaIssue, Struct } from "effect"
 import { limits } from "../../domain/plans/Plan.ts"
+import { describe } from "../../domain/write/Issues.ts"
 
 /** The file cannot be read; the rows after this place were not read. */
 export class FormatError extends Schema.TaggedError<FormatError>()("FormatError", { message: Schema.String }) {}
@@ -15,6 +16,10 @@ export interface Reason {
   /** The name that no record has. */
   readonly reference?: string
 }
+
+/** The problems that a schema finds in a record. */
+export const reasonsIn = (issue: SchemaIssue.Issue): ReadonlyArray<Reason> =>
+  describe(issue, "body").map(Struct.omit(["in"]))
 
 /** A position in a file: a line of text, an item of a JSON array, a row of a sheet. */
 export type Place = { readonly line: number } | { readonly item: number } | { readonly row: number }

@@ -1,4 +1,4 @@
-import { Console, Duration, Effect, Option, Ref, Schedule, Stream } from "effect"
+import { Console, Duration, Effect, Option, Schedule, Stream } from "effect"
 import { Argument, Command } from "effect/cli"
 import { Client } from "../../client/Client.ts"
 import * as Deltas from "../../client/Deltas.ts"
@@ -31,7 +31,7 @@ export const update = Effect.fnUntraced(function* (resource: string, file: strin
   }
 
   const read = Effect.fnUntraced(function* (after: string) {
-    const count = yield* Ref.make(0)
+    let count = 0
     const begins = after === ""
     if (begins) yield* MirrorFile.begin(file)
     let changes = new Map<string, string | undefined>()
@@ -44,7 +44,7 @@ export const update = Effect.fnUntraced(function* (resource: string, file: strin
           size += line?.length ?? 0
         }
         if (more && size < maxBatch) return
-        yield* Ref.update(count, (done) => done + changes.size)
+        count += changes.size
         if (changes.size > 0 || cursor !== after) {
           const state = { resource, permissions: seen, cursor }
           yield* MirrorFile.apply(file, { changes, state, begins, isLast: !more })
@@ -53,7 +53,7 @@ export const update = Effect.fnUntraced(function* (resource: string, file: strin
         size = 0
       })
     )
-    return yield* Ref.get(count)
+    return count
   })
   const after = Option.match(state, { onNone: () => "", onSome: ({ cursor }) => cursor })
   return yield* Effect.catchIf(

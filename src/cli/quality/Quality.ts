@@ -51,10 +51,7 @@ const locations = Command.make(
         ? "No location breaks a rule"
         : `Locations by rule: ${counts.map(([rule, count]) => `${rule} ${Progress.count(Number(count))}`).join(", ")}`
     )
-    const total = Service.totalOf(answer)
-    if (total > rows.length) {
-      yield* Console.error(`${Progress.count(rows.length)} of ${Progress.count(total)}; --page and --limit show others`)
-    }
+    yield* Output.printRest(rows.length, Service.totalOf(answer))
   })
 ).pipe(
   Command.withDescription(

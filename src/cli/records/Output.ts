@@ -4,6 +4,7 @@ import type { Operation } from "../../api/Operations.ts"
 import { didYouMean, nearest } from "../../domain/write/Suggestions.ts"
 import { optionalText, toggle } from "../CommonFlags.ts"
 import { CommandError } from "../Failures.ts"
+import * as Progress from "../Progress.ts"
 import * as Table from "./Table.ts"
 
 /** The flags of commands that print records. */
@@ -44,6 +45,12 @@ export const tableWidth = Effect.gen(function* () {
   const columns = yield* (yield* Terminal.Terminal).columns
   return columns > 0 ? columns : defaultWidth
 })
+
+/** Says how many records of a list a page has, unless it has all. */
+export const printRest = (shown: number, total: number, more = "") =>
+  total > shown
+    ? Console.error(`${Progress.count(shown)} of ${Progress.count(total)}; --page and --limit show others${more}`)
+    : Effect.void
 
 /** Prints records as a table on a terminal, or as a page as JSON; `only` prints a single record. */
 export const print = Effect.fnUntraced(function* (

@@ -1,10 +1,9 @@
-import { Console, Effect, Option, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
 import type { Operation } from "../../api/Operations.ts"
 import { PlanResource } from "../../domain/plans/Plan.ts"
 import { objectOf } from "../../domain/schema/Json.ts"
 import * as Connection from "../Connection.ts"
-import * as Progress from "../Progress.ts"
 import { described, listOf, pathOf, queryFlags, type Query, record, sent, uuidOf, verbCommand } from "./Contract.ts"
 import * as Output from "./Output.ts"
 import * as Service from "./Service.ts"
@@ -30,13 +29,8 @@ const printPage = Effect.fnUntraced(function* (
   })
   const records = Service.recordsOf(answer)
   yield* Output.print(output, operation, records, false)
-  const total = Service.totalOf(answer)
-  if (total > records.length) {
-    const all = isExported(operation.resource) ? ", waypost export writes all" : ""
-    yield* Console.error(
-      `${Progress.count(records.length)} of ${Progress.count(total)}; --page and --limit show others${all}`
-    )
-  }
+  const all = isExported(operation.resource) ? ", waypost export writes all" : ""
+  yield* Output.printRest(records.length, Service.totalOf(answer), all)
 })
 
 const listing = (operation: Operation) =>

@@ -53,7 +53,7 @@ const pagesOf = (client: Client["Service"], uuid: PlanId, limit: number) =>
         return [[{ data, more }], more > 0 ? Option.some({ from: next, limit }) : Option.none<Page>()] as const
       }),
       Effect.catchIf(
-        (failure) => limit > 1 && Failures.hasIssue(failure, "limit", "tooMuch"),
+        (failure) => limit > 1 && Failures.isPageTooLarge(failure),
         // A divisor of the limit, so that the next page begins where this one would.
         () => Effect.succeed([[], Option.some({ from, limit: limit % 2 === 0 ? limit / 2 : 1 })] as const)
       )

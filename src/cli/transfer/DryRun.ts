@@ -12,7 +12,7 @@ const validated = 299
 
 const isValid = async (response: Response) => {
   if (response.headers.get("preference-applied") !== preference) return false
-  return memberOf(memberOf(await response.clone().json(), "data"), "valid") === true
+  return memberOf(await response.clone().json(), "data", "valid") === true
 }
 
 /** Sends writes with `Prefer: validate-only`. The status of a valid one is `validated`. */

@@ -6,29 +6,13 @@ import * as Filter from "../../domain/query/Filter.ts"
 import * as Rows from "../../domain/files/Rows.ts"
 import { filterableOf } from "../../domain/query/FilterFields.ts"
 import * as Connection from "../Connection.ts"
-import { CommandError } from "../Failures.ts"
-import type { ExportFormat } from "../files/Format.ts"
+import * as Flags from "../files/Flags.ts"
 import { replace } from "../Replace.ts"
 import * as Progress from "../Progress.ts"
 import { exportFormatOf, exportFormats, write } from "./ExportFormat.ts"
 import { resources } from "./Resources.ts"
 import type { Resource } from "./Resource.ts"
 import * as WholeList from "./WholeList.ts"
-
-const formatFlag = Flag.Literals("format", exportFormats).pipe(
-  Flag.withDescription("The format; default: the extension of the file"),
-  Flag.optional
-)
-
-/** The requested format, or that of the file's extension. */
-const formatFor = (file: string, given: Option.Option<ExportFormat>) =>
-  Effect.fromOption(
-    Option.orElse(given, () => exportFormatOf(file)),
-    () =>
-      new CommandError({
-        message: `The format of "${file}" is unknown; set --format to one of ${exportFormats.join(", ")}`
-      })
-  )
 
 const description = (resource: Resource) => `Writes ${resource.name}, oldest first, to a file that import can read.
 
@@ -37,11 +21,6 @@ so that spreadsheets do not execute what follows as a formula; import removes it
 
 const hasValue = (value: unknown) =>
   value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)
-
-interface Count {
-  done: number
-  total: number | undefined
-}
 
 /**
  * Writes under a temporary name first: a truncated file would look like a smaller export. It is another one for each export,
@@ -65,7 +44,7 @@ const exportCommand = (resource: Resource) =>
           Argument.withDescription("The file to write; - is standard output"),
           Argument.withDefault("-")
         ),
-        format: formatFlag,
+        format: Flags.formatFlag(exportFormats),
         filter: Flag.String("filter").pipe(
           Flag.withDescription('Export only matching records, for example "address.countryCode:equals:NL"'),
           Flag.withDefault("")
@@ -76,9 +55,12 @@ const exportCommand = (resource: Resource) =>
         const client = yield* Client
         const fields = filterableOf(resource.listed ?? resource.record)
         const conditions = filter === "" ? [] : yield* Effect.fromResult(Filter.parse(fields, filter))
-        const chosen = yield* formatFor(file, format)
+        const chosen = yield* Effect.fromOption(
+          Option.orElse(format, () => exportFormatOf(file)),
+          () => Flags.unknownFormat(file, exportFormats)
+        )
         const list = resource.list(client, { flat: chosen === "csv" })
-        const count: Count = { done: 0, total: undefined }
+        const count: Progress.Count = { done: 0, total: undefined }
         const lost = new Set<string>()
         const lossy = chosen === "csv" ? Rows.withoutColumn(resource.create) : []
         const records = WholeList.read(resource, list, conditions, (total) => {
@@ -93,7 +75,7 @@ const exportCommand = (resource: Resource) =>
           ),
           write(chosen, resource),
           save(file),
-          Progress.show(() => ({ done: count.done, fraction: count.total ? count.done / count.total : undefined })),
+          Progress.show(() => ({ done: count.done, fraction: Progress.fractionOf(count) })),
           Progress.timed
         )
         if (file !== "-") {

@@ -2,7 +2,7 @@ import { Cause, Console, Effect, Option, Path, Stream } from "effect"
 import { Command } from "effect/cli"
 import { fstatSync, statSync } from "node:fs"
 import { Client } from "../../client/Client.ts"
-import { optionalText, toggle } from "../CommonFlags.ts"
+import { numberTo, optionalText, toggle } from "../CommonFlags.ts"
 import * as Connection from "../Connection.ts"
 import { CommandError } from "../Failures.ts"
 import { columnList } from "../files/ColumnList.ts"
@@ -110,7 +110,8 @@ const runImport = Effect.fnUntraced(function* (
     Stream.runForEach((row) => Effect.tap(add(row), () => Effect.sync(() => (written += 1)))),
     Progress.show(() => {
       const done = Upsert.rowsOf(summary)
-      return { done, total: counted.rows, fraction: counted.rows ? done / counted.rows : undefined }
+      const count = { done, total: counted.rows }
+      return { ...count, fraction: Progress.fractionOf(count) }
     }),
     Progress.timed,
     Effect.onError((cause) => {
@@ -140,7 +141,8 @@ const importCommand = (resource: Resource) =>
     {
       ...Flags.flags,
       ...Connection.flags,
-      concurrency: Connection.concurrency(
+      concurrency: numberTo(
+        "concurrency",
         "Concurrent requests for products with modules and posts that change their status",
         256,
         32

@@ -4,7 +4,7 @@ import type { Client } from "../../client/Client.ts"
 import { Audience, AudienceWrite } from "../../domain/people/Audience.ts"
 import { text } from "../../domain/schema/Fields.ts"
 import { type PartialPost, Post, PostCreate, PostId } from "../../domain/posts/Post.ts"
-import { type Failure, hasIssue, patiently } from "../Failures.ts"
+import { type Failure, hasIssue, isPageTooLarge, patiently } from "../Failures.ts"
 import * as Names from "./Names.ts"
 import { enrich, names, optionalNames } from "./Relations.ts"
 import type { ListRequest, Resource } from "./Resource.ts"
@@ -59,7 +59,7 @@ const statusesOf = (client: Client["Service"], slugs: ReadonlyArray<string>) => 
         ),
         ({ data }) => data.map(({ slug, status }) => [slug, status] as const)
       ),
-      (failure: Failure) => value.length > 1 && hasIssue(failure, "limit", "tooMuch"),
+      (failure: Failure) => value.length > 1 && isPageTooLarge(failure),
       () =>
         Effect.map(
           Effect.forEach(value, (slug) => read([slug])),
@@ -174,7 +174,7 @@ created as scheduled first. CSV cannot hold translations; use json or ndjson.`,
         (status) =>
           Effect.catchIf(
             client.posts.update({ params: { uuid }, payload: { status } }),
-            (failure) => status !== to && hasIssue(failure, "status", "forbiddenMove"),
+            (failure) => status !== to && hasIssue(failure, "forbiddenMove", "status"),
             () => Effect.void
           ),
         { discard: true }
@@ -200,7 +200,7 @@ created as scheduled first. CSV cannot hold translations; use json or ndjson.`,
             .create({ payload: { ...post, status: first } })
             .pipe(
               Effect.mapError((failure): Failure =>
-                hasIssue(failure, "slug", "notUnique")
+                hasIssue(failure, "notUnique", "slug")
                   ? { _tag: "DuplicateSlugError", message: failure.message }
                   : failure
               )

@@ -1,12 +1,11 @@
 import { Effect, Predicate, Result, Schema, Stream, Struct } from "effect"
 import { memberOf } from "../../domain/schema/Json.ts"
-import { describe } from "../../domain/write/Issues.ts"
 import { readOnlyMembers } from "../../domain/write/Shape.ts"
 import type { Failure } from "../Failures.ts"
 import type { RefusedRow } from "../files/RefusedRows.ts"
 import * as Failures from "../Failures.ts"
 import type { Resource } from "./Resource.ts"
-import type { Reason, Row } from "../files/Row.ts"
+import { type Reason, reasonsIn, type Row } from "../files/Row.ts"
 import { covers } from "../../domain/files/Rows.ts"
 import * as InOrder from "../InOrder.ts"
 
@@ -33,9 +32,7 @@ export type Calls = { readonly list: ReturnType<Resource["list"]> } & ReturnType
 export const validator = ({ create }: Resource) => {
   const decode = Schema.decodeUnknownResult(create, { onExcessProperty: "error", errors: "all" })
   return (row: Row): Result.Result<unknown, ReadonlyArray<Reason>> =>
-    Result.flatMap(row.record, (record) =>
-      Result.mapError(decode(record), ({ issue }) => describe(issue, "body").map(Struct.omit(["in"])))
-    )
+    Result.flatMap(row.record, (record) => Result.mapError(decode(record), ({ issue }) => reasonsIn(issue)))
 }
 
 /** Creates the record, or updates the one with the same key. Members that the row omits are unchanged. */

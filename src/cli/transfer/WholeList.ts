@@ -2,17 +2,14 @@ import { Effect, Schema, Stream } from "effect"
 import type { Json } from "../../domain/schema/Json.ts"
 import * as KeysetPages from "../../client/KeysetPages.ts"
 import type { Condition } from "../../domain/query/FilterConditions.ts"
-import { type Failure, hasIssue } from "../Failures.ts"
+import { type Failure, isPageTooLarge } from "../Failures.ts"
 import type { Resource } from "./Resource.ts"
 
 export type List<A> = Omit<KeysetPages.List<A, Failure>, "isTooLarge">
 
 /** Every record of a list, oldest first, each once. */
 export const readAll = <A>(list: List<A>): Stream.Stream<A, Failure> =>
-  Stream.paginate(
-    KeysetPages.start,
-    KeysetPages.next({ ...list, isTooLarge: (failure) => hasIssue(failure, "limit", "tooMuch") })
-  )
+  Stream.paginate(KeysetPages.start, KeysetPages.next({ ...list, isTooLarge: isPageTooLarge }))
 
 /** Every matching record of a resource, encoded as in the API. */
 export const read = (

@@ -3,13 +3,11 @@ import mime from "mime-types"
 import type { Client } from "../../client/Client.ts"
 import type { AssetCreate, AssetId } from "../../domain/assets/Asset.ts"
 import type { FileId } from "../../domain/assets/File.ts"
-import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { UploadInit } from "../../domain/assets/Upload.ts"
-import { describe } from "../../domain/write/Issues.ts"
-import { concernsAll, type Failure, persistently, reasonsOf } from "../Failures.ts"
+import { concernsAll, type Failure, hasIssue, persistently, reasonsOf } from "../Failures.ts"
 import * as LocalFile from "./LocalFile.ts"
 import * as SameContent from "./SameContent.ts"
-import type { Reason } from "../files/Row.ts"
+import { type Reason, reasonsIn } from "../files/Row.ts"
 import type * as InOrder from "../InOrder.ts"
 import type { Journal, Known } from "./UploadJournal.ts"
 import type * as UploadSession from "./UploadSession.ts"
@@ -62,10 +60,7 @@ const stops = (failure: Failure) =>
   ["InvalidAssetCategoriesError", "InvalidLocaleError", "MetaTagValidationError", "RateLimitExceededError"].includes(
     failure._tag
   ) ||
-  has(failure, "tooManyOpen")
-
-const has = (failure: Failure, code: string) =>
-  failure instanceof InvalidRequestError && failure.issues.some((issue) => issue.code === code)
+  hasIssue(failure, "tooManyOpen")
 
 const decodeInit = Schema.decodeUnknownResult(UploadInit, { errors: "all" })
 
@@ -73,7 +68,7 @@ const decodeInit = Schema.decodeUnknownResult(UploadInit, { errors: "all" })
 export const initOf = ({ name, size }: LocalFile.LocalFile): Result.Result<UploadInit, ReadonlyArray<Reason>> => {
   const contentType = mime.lookup(name)
   const init = { fileName: name, fileSize: size, ...(contentType === false ? {} : { contentType }) }
-  return Result.mapError(decodeInit(init), ({ issue }) => describe(issue, "body").map(Struct.omit(["in"])))
+  return Result.mapError(decodeInit(init), ({ issue }) => reasonsIn(issue))
 }
 
 const changed: Outcome = {
@@ -115,7 +110,7 @@ const createAsset = (uploader: Uploader, task: Task, fileUuid: FileId): Effect.E
     Effect.flatMap(({ uuid }) => finished(uploader, task, "uploaded", { asset: uuid, fileName: task.file.name })),
     // An earlier attempt created the asset and its response was lost: find the asset by its content.
     Effect.catchIf(
-      (failure) => has(failure, "notUnique"),
+      (failure) => hasIssue(failure, "notUnique"),
       () => begin(uploader, { ...task, force: false })
     )
   )

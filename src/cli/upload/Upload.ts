@@ -4,7 +4,7 @@ import { FetchHttpClient } from "effect/http"
 import { Client } from "../../client/Client.ts"
 import { requirePermissions } from "../../domain/keys/ApiKey.ts"
 import type { Permission } from "../../domain/keys/Permission.ts"
-import { optionalText, toggle } from "../CommonFlags.ts"
+import { numberTo, optionalText, toggle } from "../CommonFlags.ts"
 import { assetName } from "./AssetName.ts"
 import * as Connection from "../Connection.ts"
 import { CommandError } from "../Failures.ts"
@@ -108,7 +108,7 @@ const send = Effect.fnUntraced(function* (
     Stream.runForEach(settled),
     Progress.show(() => {
       const whole = summary.sent + summary.left
-      return { unit: "bytes", done: summary.sent, fraction: whole === 0 ? undefined : summary.sent / whole }
+      return { unit: "bytes", done: summary.sent, fraction: Progress.fractionOf({ done: summary.sent, total: whole }) }
     }),
     Progress.timed,
     Effect.onInterrupt(() => Console.error("Interrupted; run the same command again to continue"))
@@ -159,7 +159,7 @@ export const command = Command.provide(
       dryRun: toggle("dry-run", "Only list what would be uploaded; the files are read and compared with the service"),
       force: toggle("force", "Also upload files whose content the service has already"),
       keepDuplicates: toggle("keep-duplicates", "Also upload files whose content the service has under another name"),
-      concurrency: Connection.concurrency("Files uploaded concurrently, and parts of each", 16, 4),
+      concurrency: numberTo("concurrency", "Files uploaded concurrently, and parts of each", 16, 4),
       refused: optionalText("refused", "The file that lists refused files; default: <path>.refused.ndjson"),
       ...Connection.flags
     },
