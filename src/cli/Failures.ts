@@ -111,13 +111,13 @@ const waitOf = (failure: Failure): number | undefined => {
 }
 
 /** Repeats for as long as the service is busy: the client gives up after a few attempts, an import can wait longer. */
-export const patiently = <A>(effect: Effect.Effect<A, Failure>, attempt = 1): Effect.Effect<A, Failure> =>
+export const retriedWhileBusy = <A>(effect: Effect.Effect<A, Failure>, attempt = 1): Effect.Effect<A, Failure> =>
   Effect.catch(effect, (failure) => {
     const seconds = waitOf(failure)
     if (seconds === undefined || seconds > maxWait || attempt >= maxAttempts) return Effect.fail(failure)
     return Effect.andThen(
       Effect.sleep(Duration.seconds(Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0.2), 60) : 1)),
-      patiently(effect, attempt + 1)
+      retriedWhileBusy(effect, attempt + 1)
     )
   })
 
@@ -132,9 +132,11 @@ const isTransient = (failure: Failure) => {
   return !Certificates.isRejected(failure)
 }
 
-/** Like `patiently`, and also retries transient failures for about ten seconds; only for idempotent requests. */
+/** Like `retriedWhileBusy`, and also retries transient failures for about ten seconds; only for idempotent requests. */
 export const persistently = <A>(effect: Effect.Effect<A, Failure>): Effect.Effect<A, Failure> =>
-  patiently(effect).pipe(Effect.retry({ while: isTransient, times: 6, schedule: Schedule.exponential("200 millis") }))
+  retriedWhileBusy(effect).pipe(
+    Effect.retry({ while: isTransient, times: 6, schedule: Schedule.exponential("200 millis") })
+  )
 
 /** Whether a later attempt may succeed, for commands that go on until they are interrupted. */
 export const isTemporary = (failure: Failure): boolean =>

@@ -9,7 +9,7 @@ import * as Follow from "./Follow.ts"
 import { idempotencyKey } from "./IdempotencyKey.ts"
 import * as OwnWrites from "./OwnWrites.ts"
 import * as Redirects from "./Redirects.ts"
-import { type Failures, isIdempotent, limited, needsKey, patiently, secondsOf } from "./Retries.ts"
+import { type Failures, isIdempotent, limited, needsKey, retried, secondsOf } from "./Retries.ts"
 import * as Certificates from "./Certificates.ts"
 import { hasCredentials, isHeaderValue, isPortBlocked, messages } from "./Sendable.ts"
 
@@ -67,7 +67,7 @@ const failures: Failures<Failure> = {
 /** Repeats a request that failed for a moment, for which a transient response counts as a failure. */
 const repeated = (request: Effect.Effect<Answer, HttpClientError.HttpClientError>) =>
   Effect.catchIf(
-    patiently(
+    retried(
       Effect.filterOrFail(request, (response) => !isTransientResponse(response), identity<Answer>),
       failures
     ),

@@ -34,7 +34,7 @@ export interface Failures<E> {
 }
 
 /** Repeats a request that failed for a moment, after a growing delay or the one that the service asks for. */
-export const patiently = <A, E, R>(
+export const retried = <A, E, R>(
   request: Effect.Effect<A, E, R>,
   failures: Failures<E>,
   attempt = 0
@@ -44,7 +44,7 @@ export const patiently = <A, E, R>(
     if (attempt >= times || !failures.isTransient(failure) || asked > maxWait) return Effect.fail(failure)
     return Effect.flatMap(Random.nextBetween(0.8, 1.2), (jitter) => {
       const delay = firstDelay * 2 ** attempt * jitter
-      return Effect.andThen(Effect.sleep(Math.max(delay, asked * 1000)), patiently(request, failures, attempt + 1))
+      return Effect.andThen(Effect.sleep(Math.max(delay, asked * 1000)), retried(request, failures, attempt + 1))
     })
   })
 

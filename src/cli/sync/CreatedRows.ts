@@ -29,7 +29,7 @@ export const make = (client: Client["Service"], { createAll }: Resource, summary
   const create = (rows: ReadonlyArray<RowRecord>) =>
     createAll === undefined || hasFailed
       ? Effect.succeed(rows)
-      : Failures.patiently(createAll(client)(rows.map(({ record }) => record))).pipe(
+      : Failures.retriedWhileBusy(createAll(client)(rows.map(({ record }) => record))).pipe(
           Effect.map((areCreated) => rows.filter((_, index) => areCreated[index] !== true)),
           Effect.tap((left) => Effect.sync(() => void (summary.created += rows.length - left.length))),
           Effect.catch(() =>

@@ -41,7 +41,9 @@ interface Options {
 const refusedIn = Effect.fnUntraced(function* (client: Client["Service"], uuid: PlanId, count: number) {
   const pages = Array.from({ length: Math.ceil(count / maxLimit) }, (_, index) => index + 1)
   const changes = yield* Effect.forEach(pages, (page) =>
-    Failures.patiently(client.plans.changes({ params: { uuid }, query: { kind: "refused", limit: maxLimit, page } }))
+    Failures.retriedWhileBusy(
+      client.plans.changes({ params: { uuid }, query: { kind: "refused", limit: maxLimit, page } })
+    )
   )
   return changes.flatMap(({ data }) => data)
 })
@@ -89,12 +91,12 @@ export const upsertAll = (client: Client["Service"], resource: Resource, { creat
   /** Plans rows and applies the plan, again if records change in between. */
   const plan = Effect.fnUntraced(function* (part: ReadonlyArray<PlanLine>) {
     const lines = new Uint8Array(Buffer.concat(part.map(({ line }) => line)))
-    const { counts, uuid } = yield* Failures.patiently(
+    const { counts, uuid } = yield* Failures.retriedWhileBusy(
       client.plans.create({ query: { resource: resource.name }, payload: lines })
     )
     const params = { uuid }
     const isApplied = created === undefined && counts.create + counts.update > 0
-    const end = Failures.patiently<unknown>(
+    const end = Failures.retriedWhileBusy<unknown>(
       isApplied ? client.plans.apply({ params, payload: { force: true } }) : client.plans.delete({ params })
     )
     const rows = counts.refused === 0 ? Effect.succeed([]) : refusedIn(client, uuid, counts.refused)

@@ -46,7 +46,9 @@ interface Page {
 /** The changes of a plan, a page at a time, with how many follow; of large records, fewer at once. */
 const pagesOf = (client: Client["Service"], uuid: PlanId, limit: number) =>
   Stream.paginate({ from: 0, limit }, ({ from, limit }: Page) =>
-    Failures.patiently(client.plans.changes({ params: { uuid }, query: { limit, page: from / limit + 1 } })).pipe(
+    Failures.retriedWhileBusy(
+      client.plans.changes({ params: { uuid }, query: { limit, page: from / limit + 1 } })
+    ).pipe(
       Effect.map(({ data, pagination }) => {
         const next = from + data.length
         const more = (pagination.total ?? 0) - next

@@ -7,7 +7,7 @@ import { type Condition, maxValues } from "../../domain/query/FilterConditions.t
 import { quote } from "../../domain/query/FilterSyntax.ts"
 import { ProductId } from "../../domain/catalog/ProductId.ts"
 import { UserId } from "../../domain/people/UserId.ts"
-import { type Failure, patiently } from "../Failures.ts"
+import { type Failure, retriedWhileBusy } from "../Failures.ts"
 
 /**
  * Files name locations and products by identifier, users by username and groups by name, or by uuid. These lookups
@@ -106,7 +106,7 @@ const lookup = <Id extends string>(
   )
   const known = new Map<string, Id>()
   const find = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
-    const { data } = yield* patiently(
+    const { data } = yield* retriedWhileBusy(
       list({ query: { limit: maxValues, filter: [{ field, operator: "in", value: names }] } })
     )
     for (const record of data) known.set(String(memberOf(record, field)), record.uuid)

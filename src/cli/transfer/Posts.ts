@@ -4,7 +4,7 @@ import type { Client } from "../../client/Client.ts"
 import { Audience, AudienceWrite } from "../../domain/people/Audience.ts"
 import { text } from "../../domain/schema/Fields.ts"
 import { type PartialPost, Post, PostCreate, PostId } from "../../domain/posts/Post.ts"
-import { type Failure, hasIssue, isPageTooLarge, patiently } from "../Failures.ts"
+import { type Failure, hasIssue, isPageTooLarge, retriedWhileBusy } from "../Failures.ts"
 import * as Names from "./Names.ts"
 import { enrich, names, optionalNames } from "./Relations.ts"
 import type { ListRequest, Resource } from "./Resource.ts"
@@ -54,7 +54,7 @@ const statusesOf = (client: Client["Service"], slugs: ReadonlyArray<string>) => 
   const read = (value: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<readonly [string, Status]>, Failure> =>
     Effect.catchIf(
       Effect.map(
-        patiently(
+        retriedWhileBusy(
           client.posts.list({ query: { limit: value.length, filter: [{ field: "slug", operator: "in", value }] } })
         ),
         ({ data }) => data.map(({ slug, status }) => [slug, status] as const)

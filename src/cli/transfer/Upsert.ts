@@ -72,7 +72,7 @@ export const upsertAll =
       const inTurn = InOrder.make()
       const send = (payload: unknown) =>
         write(payload).pipe(
-          Failures.patiently,
+          Failures.retriedWhileBusy,
           Effect.catchIf(
             (failure) => !Failures.concernsAll(failure),
             (failure) => Effect.succeed(Failures.reasonsOf(failure))

@@ -1,7 +1,7 @@
 import { Effect, Option } from "effect"
 import * as Multipart from "../Multipart.ts"
 import { type Call, type CallOptions, callSite, start } from "./Call.ts"
-import { patiently } from "../Retries.ts"
+import { retried } from "../Retries.ts"
 import { failures, type Fetch, send, shownUrl } from "./Http.ts"
 import { clientError, unreadable, type WaypostError } from "./Errors.ts"
 import type { Operations } from "./Types.ts"
@@ -105,7 +105,7 @@ export const make = ({ assets, uploads }: Pick<Operations, "assets" | "uploads">
     renewParts: (uuid, partNumbers) =>
       Effect.map(
         // A POST without a key, which only signs addresses: those of the last attempt count.
-        patiently(
+        retried(
           effectOf((signal) => uploads.renewParts(uuid, { partNumbers }, { signal })),
           failures
         ),

@@ -1,7 +1,7 @@
 import { Effect, Predicate, Result } from "effect"
 import { positionHeader } from "../../domain/query/WalPosition.ts"
 import { parseJson } from "../../domain/schema/Json.ts"
-import { isIdempotent, limited, patiently, secondsOf } from "../Retries.ts"
+import { isIdempotent, limited, retried, secondsOf } from "../Retries.ts"
 import * as Certificates from "../Certificates.ts"
 import { isPortBlocked, redirectedTo } from "../Sendable.ts"
 import type { Answered } from "./Call.ts"
@@ -118,7 +118,7 @@ export const send = (fetch: Fetch, request: Request): Effect.Effect<Received, Wa
     ({ status }) => status >= 200 && status < 300,
     (received) => Effect.fail(errorOf(request.url, received, parsed(received.text)))
   )
-  return isIdempotent(request) ? patiently(sent, failures) : sent
+  return isIdempotent(request) ? retried(sent, failures) : sent
 }
 
 /** An answer with its position in the log of the database, if it has one. */
