@@ -1,20 +1,24 @@
-import { type Event, maxEventBytes } from "../../domain/changes/Event.ts"
+import { type Entry, type Event, maxEventBytes } from "../../domain/changes/Event.ts"
 import { type RecordType, relations, seesRelation } from "../../domain/changes/RecordType.ts"
 import type { StoredEvent } from "../../repositories/changes/EventLog.ts"
 import { type Encoded, encodedOf } from "../../domain/schema/Encoded.ts"
 import { changesOf } from "../../repositories/changes/EventValues.ts"
 import type { Cursors } from "./Cursors.ts"
 
-/** Whether an event has nothing but relations, and none of those that are left. */
-const isOnlyLinks = ({ action, after, before }: StoredEvent, links: ReadonlyArray<unknown>) =>
-  action === "updated" && before === null && after === null && links.length === 0
-
-/** The links of an event that a reader of these types sees; none if nothing of the event is left. */
-const visibleLinks = (event: StoredEvent, visible: ReadonlySet<RecordType>) => {
-  const all = event.links ?? []
-  const links = all.filter(({ path }) => seesRelation(visible, path))
-  const hasNothing = links.length < all.length && isOnlyLinks(event, links)
-  return !visible.has(event.type) || hasNothing ? undefined : links
+/**
+ * What a reader of these types sees of an event; none if relations are all that it has, and the reader sees none of them. An
+ * update of relations alone has no values, or the values of no member.
+ */
+const visibleChanges = ({ action, after, before, links, type }: StoredEvent, visible: ReadonlySet<RecordType>) => {
+  if (!visible.has(type)) return undefined
+  const all = links ?? []
+  const seen = all.filter(({ path }) => seesRelation(visible, path))
+  const changes: ReadonlyArray<Entry> = [
+    ...changesOf(type, before, after),
+    ...seen.map(({ added, path, removed }) => ({ path, added, removed }))
+  ]
+  const hasNothing = action === "updated" && seen.length < all.length && changes.length === 0
+  return hasNothing ? undefined : changes
 }
 
 /**
@@ -30,12 +34,8 @@ export type Encode = (
 export const make =
   (cursors: Cursors["Service"]): Encode =>
   (event, visible, { whole } = { whole: false }) => {
-    const links = visibleLinks(event, visible)
-    if (links === undefined) return undefined
-    const changes = [
-      ...changesOf(event.type, event.before, event.after),
-      ...links.map(({ added, path, removed }) => ({ path, added, removed }))
-    ]
+    const changes = visibleChanges(event, visible)
+    if (changes === undefined) return undefined
     const shown = {
       id: event.id,
       cursor: cursors.encode({ position: event.position }),

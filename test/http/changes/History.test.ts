@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import type { Permission } from "../../../src/domain/keys/Permission.ts"
 import { create, having, page } from "../../support/changes/Feed.ts"
 import { expectError, problemsOf, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
 import * as TestServer from "../../support/TestServer.ts"
@@ -113,5 +114,38 @@ layer(TestServer.layer(), { excludeTestServices: true })("The history of a recor
       const forbidden = yield* send("GET", `/v1/locations/${branch}/history`, { key: groupsOnly })
       expectError(forbidden, 403, "MissingPermissionsError")
     })
+  )
+
+  it.effect(
+    "leaves out a replacement of relations for a key that sees none of its entries, and has those it sees",
+    () =>
+      Effect.gen(function* () {
+        const { key } = yield* TestServer.TestServer
+        const [one, two, branch] = [yield* user, yield* user, yield* location("Branch")]
+        const group = yield* create("groups", { name: unique("g"), users: [one] })
+        yield* send("PUT", `/v1/groups/${group}/users`, { body: { users: [two] } })
+        yield* send("PATCH", `/v1/groups/${group}`, { body: { users: [one], locations: [branch] } })
+        yield* having(3, `/v1/groups/${group}/history`)
+        const usersOut = { path: "users", added: [two], removed: [one] }
+        const usersBack = { path: "users", added: [one], removed: [two] }
+        const branchIn = { path: "locations", added: [branch], removed: [] }
+        const expected: ReadonlyArray<{
+          readonly permissions: ReadonlyArray<Permission>
+          readonly updates: ReadonlyArray<unknown>
+        }> = [
+          { permissions: ["read:users", "read:locations"], updates: [[usersOut], [branchIn, usersBack]] },
+          { permissions: ["read:users"], updates: [[usersOut], [usersBack]] },
+          { permissions: ["read:locations"], updates: [[branchIn]] },
+          { permissions: [], updates: [] }
+        ]
+        for (const { permissions, updates } of expected) {
+          const reader = yield* key(["read:events", "read:groups", ...permissions])
+          for (const path of [`/v1/groups/${group}/history?order=asc`, `/v1/events?record=${group}`]) {
+            const { data } = yield* page(path, reader)
+            const read = data.filter(({ type }) => type === "group.updated").map(({ changes }) => changes)
+            assert.deepStrictEqual(read, updates, `${path} with ${permissions.join()}`)
+          }
+        }
+      })
   )
 })
