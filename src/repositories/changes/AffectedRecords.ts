@@ -121,8 +121,9 @@ const typesOf = (type: ManagedType): ReadonlyArray<RecordType> => {
  * The parts of a statement that gives the uuids of the records whose answers changed between two positions, each once:
  * `changed`, the events of the part of the log, and `affected`, the uuids in order.
  *
- * An event without values counts always, because an erasure may have removed the ones that matter. Relations that are hidden
- * from the reader do not count, unless the answer itself has them, as a group has its sizes.
+ * An event without values counts always, because an erasure may have removed the ones that matter. A login counts by what it
+ * changes, as an update does. Relations that are hidden from the reader do not count, unless the answer itself has them, as a
+ * group has its sizes.
  */
 export const affectedSql = (
   type: ManagedType,
@@ -144,7 +145,8 @@ export const affectedSql = (
     ...dependencies(type, visible).map((dependency) => dependents(wanted, dependency))
   ]
   return sql`changed as materialized (
-      select e.type, e.record_uuid as uuid, e.action <> 'updated' or e.salt is null as always, e.before, e.after, e.links
+      select e.type, e.record_uuid as uuid, e.action not in ('updated', 'touched') or e.salt is null as always,
+        e.before, e.after, e.links
       from events e where e.position > ${start}::bigint and e.position <= ${start + span}::bigint
         and e.position <= ${stop} and e.type = any (${typesOf(type)}::text[])
     ), affected as materialized (

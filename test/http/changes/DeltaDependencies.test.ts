@@ -90,13 +90,14 @@ layer(TestServer.layer(), { excludeTestServices: true })("A record comes again i
     })
   )
 
-  it.effect("of posts when their author is renamed or deleted", () =>
+  it.effect("of posts when their author is renamed or deleted, and not when the author logs in", () =>
     Effect.gen(function* () {
       const author = yield* user
       const [one, two] = [yield* post({ author: { uuid: author } }), yield* post({ author: { uuid: author } })]
       yield* expectChanges("posts", [
         [patch(`users/${author}`, { firstName: "Ada" }), [one, two]],
         [patch(`users/${author}`, { phone: "+31301234567" }), []],
+        [write("POST", `users/${author}/logins`, {}), []],
         [patch(`posts/${two}`, { author: null }), [two]],
         [remove(`users/${author}`), [one]]
       ])
