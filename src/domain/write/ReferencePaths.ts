@@ -40,8 +40,8 @@ const pathsIn = (fields: Fields, before: ReadonlyArray<Step>): ReadonlyArray<Ref
 /** The fields of a nested record, or of the elements of a list. */
 const fieldsIn = ({ fields, value }: Node): Fields => fields ?? (value === undefined ? {} : fieldsIn(inner(value)))
 
-/** The dotted path in an answer; a `uuid` at its end stands for the record that has it. */
-export const pathOf = ({ steps }: ReferencePath): string => {
-  const names = steps.map(({ name }) => name)
-  return (names.length > 1 && names.at(-1) === "uuid" ? names.slice(0, -1) : names).join(".")
-}
+/** The dotted path of members in an answer; a `uuid` at its end stands for the record that has it. */
+export const pathOfNames = (names: ReadonlyArray<string>): string =>
+  (names.length > 1 && names.at(-1) === "uuid" ? names.slice(0, -1) : names).join(".")
+
+export const pathOf = ({ steps }: ReferencePath): string => pathOfNames(steps.map(({ name }) => name))

@@ -24,11 +24,13 @@ export interface Visitor {
   /**
    * What stands in the place of a reference, and the facts for its read-only siblings; `undefined` when its
    * record is gone. The kind is undefined where the sibling that selects it has a value without references.
+   * The names are those of the members on the way to it, which change as the walk goes on.
    */
   readonly reference: (
     kind: ReferenceKind | undefined,
     id: string,
-    holder: Json
+    holder: Json,
+    names: ReadonlyArray<string>
   ) => { readonly id: string; readonly facts?: Json | undefined } | undefined
   /** Changes a nested record before the walk enters it, and after the walk has left it. */
   readonly enter?: (fields: Fields, value: unknown) => unknown
@@ -46,6 +48,7 @@ const kindOf = (reference: Reference, holder: Json): ReferenceKind | undefined =
  * a required member takes the record that holds it. What does not have the shape of the fields is left to the schema.
  */
 export const transform = (whole: Shaped, value: unknown, { enter, leave, reference }: Visitor): unknown => {
+  const names: Array<string> = []
   const list = (values: ReadonlyArray<unknown>, f: (value: unknown) => unknown) =>
     values.map(f).filter(Predicate.isNotUndefined)
 
@@ -63,13 +66,15 @@ export const transform = (whole: Shaped, value: unknown, { enter, leave, referen
     const shown: Record<string, unknown> = {}
     const named = (kind: ReferenceKind | undefined, id: unknown) => {
       if (typeof id !== "string") return id
-      const found = reference(kind, id, value)
+      const found = reference(kind, id, value, names)
       Object.assign(shown, found?.facts)
       return found?.id
     }
     for (const [name, member] of Object.entries(value)) {
       const field = fields[name]
+      names.push(name)
       made[name] = field === undefined ? member : memberOf(field, member, value, named)
+      names.pop()
       if (made[name] !== undefined || member === undefined || field === undefined) continue
       delete made[name]
       if (!isOptional(field) || isSupplier(fields, name)) return undefined

@@ -245,6 +245,28 @@ layer(TestServer.layer(), { excludeTestServices: true })("Restorations", (it) =>
     })
   )
 
+  it.effect(
+    "the warning of a restored product names the members of modules that referred to records that are gone",
+    () =>
+      Effect.gen(function* () {
+        const uuid = yield* createProduct()
+        const [one, two] = [yield* createUser(), yield* createUser()]
+        const time = { startsAt: "2030-01-01T00:00:00.000Z", endsAt: "2030-02-01T00:00:00.000Z" }
+        yield* activate(uuid, "campaigns", {
+          campaigns: [{ key: "SPRING", name: "Spring", ...time, responsibleUserUuid: one }]
+        })
+        yield* activate(uuid, "workflow", {
+          steps: [{ name: "Check", approvers: { type: "users", uuids: [one, two] }, escalateTo: two }]
+        })
+        yield* remove("products", uuid)
+        for (const user of [one, two]) yield* remove("users", user)
+        assert.strictEqual(
+          (yield* restore("products", uuid)).headers.get("warning"),
+          '299 - "Not restored: modules.workflow.steps.approvers.uuids 2, modules.workflow.steps.escalateTo 1, modules.campaigns.campaigns.responsibleUserUuid 1"'
+        )
+      })
+  )
+
   it.effect("of restorations of a record at once, one brings it back, and the others find it there", () =>
     Effect.gen(function* () {
       const made: ReadonlyArray<readonly [Resource, string]> = [

@@ -4,6 +4,7 @@ import { type Json, objectOf } from "../../../domain/schema/Json.ts"
 import { ModuleName } from "../../../domain/catalog/ModuleName.ts"
 import { Product, ProductNotFoundError } from "../../../domain/catalog/Product.ts"
 import { type AnyModule, moduleOf } from "../../../domain/catalog/ProductModule.ts"
+import { pathOfNames } from "../../../domain/write/ReferencePaths.ts"
 import { type Lookup, referencesIn, transform } from "../../../domain/write/References.ts"
 import { InvalidRequestError } from "../../../domain/write/RequestErrors.ts"
 import type { PublicUrl } from "../../../settings/PublicUrl.ts"
@@ -32,13 +33,13 @@ const modulesOf = ({ state }: Target): ReadonlyArray<Module> =>
     return [{ name, settings, lastCall }]
   })
 
-/** The settings without references to records that are gone, and how many each member lost. */
+/** The settings without references to records that are gone, and the path of each of these. */
 const withoutLost = (module: AnyModule, settings: Json, lookup: Lookup) => {
   const lost: Array<string> = []
   const kept = transform(module, settings, {
-    reference: (kind, id) => {
+    reference: (kind, id, _, names) => {
       if (kind === undefined || kind === "locales" || lookup(kind, id) !== undefined) return { id }
-      lost.push(kind)
+      lost.push(pathOfNames(names))
       return undefined
     }
   })
@@ -74,8 +75,8 @@ export const product = (
       on conflict (product_uuid, module) do update set settings = excluded.settings, last_call = excluded.last_call, ${touched("m")}
       where (m.settings, m.last_call) is distinct from (excluded.settings, excluded.last_call) returning module`
     yield* references.note(left, name, uuid)
-    const counts = [...Map.groupBy(lost, (kind) => kind)].map(
-      ([kind, all]) => [`modules.${name}.${kind}`, all.length] as const
+    const counts = [...Map.groupBy(lost, (path) => path)].map(
+      ([path, all]) => [`modules.${name}.${path}`, all.length] as const
     )
     return { changed: changed.length > 0, counts }
   })
