@@ -34,12 +34,16 @@ interface Compared {
   readonly rows: ReadonlyArray<Prepared>
   /** The JSON of the members of their records that are written, by uuid. */
   readonly before: ReadonlyMap<string, string | null>
-  /** What they change of the relations of their records, by the places of the rows. */
-  readonly relations: ReadonlyMap<number, ReadonlyArray<Entry>>
   /** Whether they write rows of join tables. */
   readonly locks: boolean
   /** How many bytes their records have. */
   readonly bytes: number
+}
+
+/** Rows, and what they change of the relations of their records, by the places of the rows. */
+interface Related {
+  readonly rows: ReadonlyArray<Prepared>
+  readonly relations: ReadonlyMap<number, ReadonlyArray<Entry>>
 }
 
 /** What rows would do: computed where that can be, and otherwise found by doing it without its log and undoing it. */
@@ -51,12 +55,20 @@ export const make = (
 ) => {
   const { batch } = resource
 
-  /** The first rows, as many as are compared together. */
+  /** The first rows, as many as have records of a limited size. */
   const first = Effect.fnUntraced(function* (prepared: ReadonlyArray<Prepared>) {
     const uuids = prepared.flatMap(({ found }) => found?.uuid ?? [])
     const records = uuids.length === 0 ? [] : yield* Records.readFirst(pooled, comparison, uuids)
     const before = new Map(records.map(({ json, uuid }) => [uuid, json]))
-    let rows = Arr.takeWhile(prepared, ({ found }) => !found?.uuid || before.has(found.uuid))
+    const rows = Arr.takeWhile(prepared, ({ found }) => !found?.uuid || before.has(found.uuid))
+    const locks = locksRelations(batch, { operations: rows.map(({ operation }) => operation) })
+    const bytes = records.reduce((sum, { json }) => sum + (json?.length ?? 0), 0)
+    return { rows, before, locks, bytes } satisfies Compared
+  })
+
+  /** The first of the rows, as many as change a limited number of relations. */
+  const related = Effect.fnUntraced(function* (all: ReadonlyArray<Prepared>) {
+    let rows = all
     const relations = new Map<number, Array<Entry>>()
     for (const member of batch.relations) {
       const sets = rows.flatMap((row) => {
@@ -74,16 +86,15 @@ export const make = (
         relations.set(row.place, [...(relations.get(row.place) ?? []), { path: member, added, removed }])
       }
     }
-    const locks = locksRelations(batch, { operations: rows.map(({ operation }) => operation) })
-    const bytes = records.reduce((sum, { json }) => sum + (json?.length ?? 0), 0)
-    return { rows, before, relations, locks, bytes } satisfies Compared
+    return { rows, relations } satisfies Related
   })
 
   const staged = (
     { compared, data, found, key, place, row }: Prepared,
     { error }: Outcome,
     after: string | undefined,
-    { before, relations }: Compared
+    before: Compared["before"],
+    relations: Related["relations"]
   ) => {
     const base = { place, row, key, compared, record: found?.uuid ?? undefined, editedAt: found?.editedAt ?? undefined }
     if (error !== undefined) return { ...base, kind: "refused" as const, changes: [], issues: issuesOf(error) }
@@ -92,34 +103,39 @@ export const make = (
     return { ...base, kind: found === undefined ? ("create" as const) : ("update" as const), data, changes }
   }
 
-  /** What the rows would do. Each attempt to write them takes a `turn`, which it gives back while it waits for locks. */
-  const attempt = Effect.fnUntraced(function* (compared: Compared, begin: Begin, turn: Turn) {
-    const { locks, rows } = compared
-    const operations = rows.map(({ operation }) => operation)
+  /**
+   * What the first of the rows would do. Each attempt to write them takes a `turn`, which it gives back while it waits for locks.
+   *
+   * Their relations are read under the lock of the join tables. Read before it, they would lack what another transaction wrote
+   * earlier and commits while this one waits, which is older than the plan and so does not make it outdated.
+   */
+  const attempt = Effect.fnUntraced(function* ({ before, locks, rows: all }: Compared, begin: Begin, turn: Turn) {
     // A transaction that is repeated begins another trial.
     const write = Effect.gen(function* () {
+      const { relations, rows } = yield* related(all)
+      const operations = rows.map(({ operation }) => operation)
       const trial = locks ? undefined : begin?.()
       yield* pooled`select ${trialSetting}`
       const outcomes = yield* run(pooled, { ...resource, batch: { ...batch, ...trial } }, { operations, requestId })
-      const all = outcomes.all()
+      const answers = outcomes.all()
       const after = new Map(trial?.tried)
-      const written = all.flatMap(({ index, uuid }) =>
+      const written = answers.flatMap(({ index, uuid }) =>
         uuid !== undefined && outcomes.isChanged(index) && !after.has(uuid) ? [uuid] : []
       )
       // They have the bytes that were read before, and what the rows add.
       const records = written.length === 0 ? [] : yield* Records.read(pooled, comparison, written)
       for (const { json, uuid } of records) after.set(uuid, json)
-      return { outcomes: all, after }
+      return { rows, relations, outcomes: answers, after }
     })
     const undone = locks
       ? rolledBack(pooled, write, (ended) => batch.transaction(ended, { locks }))
       : rolledBack(pooled, write, (ended) => transaction(pooled, ended, { waitsForLocks: true, turn }))
-    const { after, outcomes } = yield* undone.pipe(
+    const { after, outcomes, relations, rows } = yield* undone.pipe(
       Effect.provideService(CurrentTransaction, surround()),
       Effect.catch(Effect.die)
     )
     return yield* decodeEach(Arr.zip(rows, outcomes), ([row, outcome]) =>
-      staged(row, outcome, after.get(outcome.uuid ?? ""), compared)
+      staged(row, outcome, after.get(outcome.uuid ?? ""), before, relations)
     )
   })
 

@@ -142,9 +142,9 @@ export const make = (
     for (let rest = prepared; rest.length > 0;) {
       const compared = yield* first(rest)
       const isLarge = compared.bytes + length > maxSmallBytes
-      const part = Effect.flatMap(attempt(compared, begin, isLarge ? largePages : atAnyTime), stage)
-      yield* isLarge ? oneLarge.withPermit(part) : part
-      rest = rest.slice(compared.rows.length)
+      const part = Effect.tap(attempt(compared, begin, isLarge ? largePages : atAnyTime), stage)
+      const done = yield* isLarge ? oneLarge.withPermit(part) : part
+      rest = rest.slice(done.length)
     }
     for (const { operation } of prepared) for (const permission of demandsOf(operation)) demanded.add(permission)
     return prepared.some(({ operation }) => locksRelations(batch, { operations: [operation] }))

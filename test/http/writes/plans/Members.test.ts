@@ -1,9 +1,12 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
+import { Sql } from "../../../../src/sql/Sql.ts"
+import { lockSoonSql } from "../../../../src/sql/Transactions.ts"
 import { create } from "../../../support/changes/Feed.ts"
 import { apply, branches, changesOf, type Fields, keyWith, plan, zero } from "../../../support/requests/PlanRequests.ts"
 import { expectError, send, unique, unknownUuid } from "../../../support/requests/Requests.ts"
 import * as TestServer from "../../../support/TestServer.ts"
+import { eventually } from "../../../support/Until.ts"
 
 layer(TestServer.layer(), { excludeTestServices: true })("plans of users and groups", (it) => {
   it.effect("users are found by their username in any case, and groups get the members that a row names", () =>
@@ -100,5 +103,41 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans of users and gro
         )
       }
     })
+  )
+
+  it.effect(
+    "a plan of users removes what a transaction added to their groups before it, and committed while it waited",
+    () =>
+      Effect.gen(function* () {
+        const { pooled } = yield* Sql
+        const [username, added, kept] = [unique("member"), unique("added"), unique("kept")]
+        const user = yield* create("users", { username, email: `${username}@example.com` })
+        const [before, after] = [yield* create("groups", { name: added }), yield* create("groups", { name: kept })]
+        const [isAdded, isMet] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        const open = yield* Effect.forkChild(
+          pooled.withTransaction(
+            Effect.gen(function* () {
+              yield* pooled`${lockSoonSql("user_groups")}`
+              yield* pooled`insert into user_groups (user_uuid, group_uuid) values (${user}, ${before})`
+              yield* Deferred.succeed(isAdded, undefined)
+              yield* Deferred.await(isMet)
+            })
+          )
+        )
+        yield* Deferred.await(isAdded)
+        const planning = yield* Effect.forkChild(plan("resource=users", [{ username, groups: [after] }]))
+        yield* eventually(
+          "the plan waits for the transaction",
+          pooled`select from pg_locks where locktype = 'advisory' and not granted
+          and database = (select oid from pg_database where datname = current_database())`,
+          (rows) => rows.length > 0
+        )
+        yield* Deferred.succeed(isMet, undefined)
+        yield* Fiber.join(open)
+        const { body } = yield* Fiber.join(planning)
+        const [change] = yield* changesOf(body.data.uuid)
+        assert.deepStrictEqual(change.changes, [{ path: "groups", added: [after], removed: [before] }])
+        assert.strictEqual((yield* apply(body.data.uuid)).status, 200)
+      })
   )
 })
