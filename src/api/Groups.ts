@@ -68,7 +68,7 @@ export class GroupsApi extends HttpApiGroup.make("groups")
       "restore",
       "/:uuid/restore",
       Restore.restoration(GroupId, GroupNotFoundError, [DuplicateGroupNameError])
-    ).pipe(Restore.restoring("groups", "group")),
+    ).pipe(Restore.restoring("groups", "group"), limits(ofManyRecords)),
     HttpApiEndpoint.get("history", "/:uuid/history", History.history(GroupId, GroupNotFoundError)).pipe(
       History.describing("read:groups", "group")
     ),

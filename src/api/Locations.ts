@@ -19,6 +19,7 @@ import * as Delta from "./changes/Delta.ts"
 import * as History from "./changes/History.ts"
 import * as Restore from "./changes/Restore.ts"
 import { locationRead } from "./Included.ts"
+import { limits, ofManyRecords } from "./Limits.ts"
 import * as Envelope from "./Envelope.ts"
 import { answersHeaders } from "./openapi/Headers.ts"
 import * as Places from "./places/Places.ts"
@@ -88,7 +89,7 @@ export class LocationsApi extends HttpApiGroup.make("locations")
       "restore",
       "/:uuid/restore",
       Restore.restoration(LocationId, LocationNotFoundError, [DuplicateIdentifierError])
-    ).pipe(Restore.restoring("locations", "location")),
+    ).pipe(Restore.restoring("locations", "location"), limits(ofManyRecords)),
     HttpApiEndpoint.get("history", "/:uuid/history", History.history(LocationId, LocationNotFoundError)).pipe(
       History.describing("read:locations", "location")
     ),

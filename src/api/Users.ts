@@ -68,7 +68,7 @@ export class UsersApi extends HttpApiGroup.make("users")
       "restore",
       "/:uuid/restore",
       Restore.restoration(UserId, UserNotFoundError, [UsernameNotUniqueError, EmailNotUniqueError])
-    ).pipe(Restore.restoring("users", "user", ` A change of the \`role\` also ${guarded}.`)),
+    ).pipe(Restore.restoring("users", "user", ` A change of the \`role\` also ${guarded}.`), limits(ofManyRecords)),
     HttpApiEndpoint.get("history", "/:uuid/history", History.history(UserId, UserNotFoundError)).pipe(
       History.describing("read:users", "user")
     ),

@@ -59,6 +59,26 @@ layer(TestServer.limited(), { excludeTestServices: true })("writes of many recor
     })
   )
 
+  it.effect(
+    "a deleted group is restored also if the return of its members takes longer than other statements have",
+    () =>
+      Effect.gen(function* () {
+        const { pooled } = yield* Sql
+        const user = yield* send("POST", "/v1/users", { body: createUser() })
+        const group = yield* send("POST", "/v1/groups", {
+          body: { name: unique("group"), users: [user.body.data.uuid] }
+        })
+        const path = `/v1/groups/${group.body.data.uuid}`
+        assert.strictEqual((yield* send("DELETE", path)).status, 200)
+        yield* pooled.unsafe(`create function wait() returns trigger language plpgsql as
+        $$ begin perform pg_sleep(6); return new; end $$`)
+        yield* pooled.unsafe("create trigger wait before insert on user_groups for each row execute function wait()")
+        const restored = yield* send("POST", `${path}/restore`, { body: {} })
+        assert.deepStrictEqual([restored.status, restored.headers.get("warning")], [200, null], restored.text)
+        yield* pooled.unsafe("drop function wait() cascade")
+      })
+  )
+
   it.effect("a bulk request with members that waits for those of other keys delays no other write of members", () =>
     Effect.gen(function* () {
       const user = yield* send("POST", "/v1/users", { body: createUser() })

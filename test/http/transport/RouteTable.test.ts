@@ -81,7 +81,11 @@ describe("the route table", () => {
         ["PATCH", "/v1/groups/0198d9e4", {}],
         ["PUT", "/v1/groups/0198d9e4/users", {}],
         ["DELETE", "/v1/users/0198d9e4", { answerMillis: 120_000 }],
-        ["DELETE", "/v1/locations/0198d9e4", {}]
+        ["DELETE", "/v1/locations/0198d9e4", {}],
+        ["POST", "/v1/groups/0198d9e4/restore", { answerMillis: 120_000 }],
+        ["POST", "/v1/users/0198d9e4/restore", { answerMillis: 120_000 }],
+        ["POST", "/v1/locations/0198d9e4/restore", { answerMillis: 120_000 }],
+        ["POST", "/v1/posts/0198d9e4/restore", {}]
       ] as const) {
         assert.deepStrictEqual(
           yield* limitsIn(service, method, url),

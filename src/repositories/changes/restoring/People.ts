@@ -4,6 +4,7 @@ import { MissingPermissionsError } from "../../../domain/keys/ApiKey.ts"
 import { Group } from "../../../domain/people/Group.ts"
 import { defaultRole, User } from "../../../domain/people/User.ts"
 import { ownerSetting } from "../../../sql/ChangeSetting.ts"
+import { withLongTimeout } from "../../../sql/connections/ManyRecords.ts"
 import { sql } from "../../../sql/Fragment.ts"
 import * as Groups from "../../people/Groups.ts"
 import { columns, tableOf } from "../../people/RelationTables.ts"
@@ -11,7 +12,7 @@ import * as Users from "../../people/Users.ts"
 import { columnsToRestore, missing, type Target, writeRow } from "./Restoration.ts"
 import type { RelationKind } from "../../../domain/write/Relations.ts"
 
-/** Gives a record that was deleted its relations back, if the key may update their other side. */
+/** Gives a record that was deleted its relations back, of which it can have any number, if the key may update their other side. */
 export const relate = Effect.fnUntraced(function* (
   client: SqlClient.SqlClient,
   kind: RelationKind,
@@ -19,11 +20,10 @@ export const relate = Effect.fnUntraced(function* (
   members: ReadonlyArray<RelationKind>
 ) {
   if (exists) return []
-  const counts: Array<readonly [string, number]> = []
-  for (const member of members) {
+  const restored = Effect.forEach(members, (member) => {
     const names = sql.literal(`${tableOf(kind, member)} (${columns[kind]}, ${columns[member]})`)
     const isAllowed = permissions.has(`update:${member}`)
-    const [row] = yield* client<{ readonly missing: number }>`
+    const statement = client<{ readonly missing: number }>`
       with had as materialized (
         select member from (
           select distinct on (member) member, added
@@ -35,9 +35,9 @@ export const relate = Effect.fnUntraced(function* (
           where ${isAllowed}::boolean and exists (select from ${sql.literal(member)} m where m.uuid = had.member)
           order by member returning 1
       ) select ((select count(*) from had) - (select count(*) from related))::int as missing, ${ownerSetting(kind)}`
-    counts.push([member, row!.missing])
-  }
-  return counts
+    return Effect.map(statement, ([row]) => [member, row!.missing] as const)
+  })
+  return yield* withLongTimeout(client, restored)
 })
 
 const userColumns = columnsToRestore(User)
