@@ -42,6 +42,16 @@ export const setEntityTag = (setTag: string): string => `W/"${setTag}"`
 export const setTagsOf = (precondition: Precondition): ReadonlyArray<string> | undefined =>
   precondition?.flatMap((tag) => /^(?:W\/)?"([^".]*)(?:\.[^"]*)?"$/.exec(tag)?.[1] ?? [])
 
+/**
+ * Whether `If-None-Match` lists the entity tag, so that the client has the answer. RFC 9110, 13.1.2: weak comparison, so the `W/`
+ * of either side does not count.
+ */
+export const isKnown = (ifNoneMatch: string | undefined, etag: string): boolean => {
+  if (ifNoneMatch === undefined) return false
+  const opaque = (tag: string) => tag.trim().replace(/^W\//, "")
+  return ifNoneMatch.trim() === "*" || ifNoneMatch.split(",").some((tag) => opaque(tag) === opaque(etag))
+}
+
 const failed = (message: string) => Effect.die(new PreconditionFailedError({ message }))
 
 /** Ends the request with 412, because the precondition is none of the current set of relations. */

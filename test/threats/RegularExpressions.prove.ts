@@ -110,7 +110,7 @@ it(
     // Made of constants and of the paths of routes.
     assert.deepStrictEqual(made.map(({ at }) => at.replace(/:\d+$/, "")).toSorted(), [
       "src/domain/assets/AssetCategory.ts",
-      "src/http/transport/Envelope.ts",
+      "src/http/routes/AcceptHeaders.ts",
       "src/http/transport/RouteTable.ts",
       "src/storage/PartUrl.ts"
     ])

@@ -10,13 +10,14 @@ import {
 import { isUuid } from "../../domain/schema/Fields.ts"
 import { type Address, type Download, Downloads } from "../../services/Downloads.ts"
 import type { Wait } from "../../services/Thumbnails.ts"
+import { isKnown } from "../../sql/EntityTag.ts"
 import { nodeResponseOf } from "../streams/Streams.ts"
 import * as Cors from "../transport/Cors.ts"
 import { noRoute, overloaded } from "../transport/Failures.ts"
 import { CurrentPlace, InFlight } from "../transport/InFlight.ts"
-import { lists, matches } from "../transport/Envelope.ts"
 import type { Route } from "../transport/RouteTable.ts"
 import { minUnreadBytes } from "../transport/limits/Shares.ts"
+import { lists } from "./AcceptHeaders.ts"
 import * as ClientPlaces from "./ClientPlaces.ts"
 
 export const route = { method: "GET", path: "/files/:uuid/:name" } as const satisfies Route
@@ -102,8 +103,7 @@ const rangeOf = ({ headers, method }: HttpServerRequest.HttpServerRequest, { eTa
 
 const respond = (request: HttpServerRequest.HttpServerRequest, download: Download, seconds: number) => {
   const headers = headersOf(download, seconds)
-  const known = request.headers["if-none-match"]
-  if (known !== undefined && matches(known, headers.etag)) {
+  if (isKnown(request.headers["if-none-match"], headers.etag)) {
     return Effect.succeed(HttpServerResponse.empty({ status: 304, headers }))
   }
   const range = rangeOf(request, download)

@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { HttpBody, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
-import { entityTag } from "../../sql/EntityTag.ts"
-import { lists, matches } from "../transport/Envelope.ts"
+import { entityTag, isKnown } from "../../sql/EntityTag.ts"
+import { lists } from "./AcceptHeaders.ts"
 
 /** The route of a page. */
 export const get = <const Path extends `/${string}`>(path: Path) => ({ method: "GET" as const, path })
@@ -56,8 +56,7 @@ const answerOf = Effect.fnUntraced(function* (
     )
   )
   const answer: Answer = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers: sent }) => {
-    if (sent["if-none-match"] !== undefined && matches(sent["if-none-match"], headers.etag))
-      return Effect.succeed(unchanged)
+    if (isKnown(sent["if-none-match"], headers.etag)) return Effect.succeed(unchanged)
     return takesGzip(sent["accept-encoding"]) ? compressed : Effect.succeed(plain)
   })
   return answer

@@ -7,7 +7,7 @@ import { audited } from "./AuditLog.ts"
 import { appendHeaders } from "./ResponseHeaders.ts"
 import { CurrentTransaction } from "../../domain/write/SurroundingTransaction.ts"
 import type { Written, WrittenWith } from "../../domain/write/Written.ts"
-import { entityTag, pageTag, setEntityTag } from "../../sql/EntityTag.ts"
+import { entityTag, isKnown, pageTag, setEntityTag } from "../../sql/EntityTag.ts"
 
 /**
  * Answers of text that PostgreSQL has already encoded. HttpApi passes a response through, so nothing is decoded or
@@ -15,26 +15,13 @@ import { entityTag, pageTag, setEntityTag } from "../../sql/EntityTag.ts"
  */
 const answer = (body: string | Uint8Array, etag: string) =>
   Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) => {
-    const known = headers["if-none-match"]
     const headersOfAnswer = { etag, "cache-control": "private, no-cache" }
-    return known !== undefined && matches(known, etag)
+    return isKnown(headers["if-none-match"], etag)
       ? HttpServerResponse.empty({ status: 304, headers: headersOfAnswer })
       : typeof body === "string"
         ? HttpServerResponse.text(body, { contentType: "application/json", headers: headersOfAnswer })
         : HttpServerResponse.uint8Array(body, { contentType: "application/json", headers: headersOfAnswer })
   })
-
-/** RFC 9110, 13.1.2: weak comparison, so the `W/` of either side does not count. */
-export const matches = (header: string, etag: string) => {
-  const opaque = (tag: string) => tag.trim().replace(/^W\//, "")
-  return header.trim() === "*" || header.split(",").some((tag) => opaque(tag) === opaque(etag))
-}
-
-/** Whether `Accept` or `Accept-Encoding` lists a value; `q=0` rejects it. */
-export const lists = (value: string) => {
-  const listed = new RegExp(`\\b${value}\\b(?!\\s*;\\s*q=0(?:\\.0*)?\\s*(?:,|$))`, "i")
-  return (header = "") => listed.test(header)
-}
 
 /** One record. The tag of a part of it, or of more than it, is weak: it is no precondition of a write. */
 export const one = <A, E, R>(
