@@ -141,7 +141,7 @@ export class PlansApi extends HttpApiGroup.make("plans")
       some("read"),
       describe(
         "List the changes of a plan",
-        `What the plan does to each record, in the order of the file, then the deletions; unchanged records have no entry. What it adds to the users, locations or groups of a record, and removes from them, is shown with the permission to read these. ${reading}`
+        `What the plan does to each record, in the order of the file, then the deletions; unchanged records have no entry. A deletion has the members that a file can change, and not what goes with the record: its users, locations or groups, the modules of a product, the media and translation labels of a location. What it adds to the users, locations or groups of a record, and removes from them, is shown with the permission to read these. ${reading}`
       )
     ),
     HttpApiEndpoint.post("apply", "/:uuid/apply", {

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { Sql } from "../../../../src/sql/Sql.ts"
 import { lockSoonSql } from "../../../../src/sql/Transactions.ts"
-import { create } from "../../../support/changes/Feed.ts"
+import { create, having } from "../../../support/changes/Feed.ts"
 import { apply, branches, changesOf, type Fields, keyWith, plan, zero } from "../../../support/requests/PlanRequests.ts"
 import { expectError, send, unique, unknownUuid } from "../../../support/requests/Requests.ts"
 import * as TestServer from "../../../support/TestServer.ts"
@@ -138,6 +138,25 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans of users and gro
         const [change] = yield* changesOf(body.data.uuid)
         assert.deepStrictEqual(change.changes, [{ path: "groups", added: [after], removed: [before] }])
         assert.strictEqual((yield* apply(body.data.uuid)).status, 200)
+      })
+  )
+
+  it.effect(
+    "a planned deletion of a group shows its name and not its memberships, which the event of the deletion has",
+    () =>
+      Effect.gen(function* () {
+        const [name, username] = [unique("gone"), unique("member")]
+        const user = yield* create("users", { username, email: `${username}@example.com` })
+        const group = yield* create("groups", { name, users: [user] })
+        const { body } = yield* plan(`resource=groups&mode=full&maxDeletes=100&filter=name:equals:${name}`, [])
+        const [change] = yield* changesOf(body.data.uuid)
+        assert.deepStrictEqual([change.kind, change.changes], ["delete", [{ path: "name", before: name }]])
+        yield* apply(body.data.uuid, { force: true })
+        const { data } = yield* having(2, `/v1/groups/${group}/history`)
+        assert.deepStrictEqual(data[0]!.changes, [
+          { path: "name", before: name },
+          { path: "users", added: [], removed: [user] }
+        ])
       })
   )
 })
