@@ -110,8 +110,13 @@ export const upsertAll = (client: Client["Service"], resource: Resource, { creat
       onSuccess: ({ counts, refused }) =>
         Effect.sync(() => ({ created: counts.create, refused: outcomes(part, counts, refused) })),
       onFailure: (failure) => {
+        if (!isOutdated(failure)) return Effect.fail<Failure>(failure)
+        const [first] = part
+        // A record that others change all the time, which is no reason to leave the other rows.
+        if (first !== undefined && part.length === 1) {
+          return Effect.succeed({ created: 0, refused: [{ row: first.row, reasons: Failures.reasonsOf(failure) }] })
+        }
         // Two rows that give two records the same unique value: planned one after the other, the later one is refused.
-        if (!isOutdated(failure) || part.length === 1) return Effect.fail<Failure>(failure)
         const middle = part.length >> 1
         return Effect.map(Effect.forEach([part.slice(0, middle), part.slice(middle)], sendPart), together)
       }

@@ -20,7 +20,7 @@ import * as Erasures from "../changes/Erasures.ts"
 import * as Included from "../people/Included.ts"
 import { Memberships } from "../people/Memberships.ts"
 import type { Batch } from "../../sql/batch/BatchTypes.ts"
-import { sql } from "../../sql/Fragment.ts"
+import { type Fragment, sql } from "../../sql/Fragment.ts"
 import type { ListRequest } from "../../sql/lists/Listing.ts"
 import { checkPrecondition } from "../../sql/EntityTag.ts"
 import * as Records from "../../sql/Records.ts"
@@ -104,7 +104,7 @@ export class Locations extends Context.Service<
         update: normal<PartialLocation>,
         relations: memberships.relationsOf("locations", []),
         deletes: true,
-        isComputable: true,
+        computable: { isAllowed: knowsZone },
         generating: "coordinates"
       })
 
@@ -139,6 +139,12 @@ export class Locations extends Context.Service<
       })
     })
   )
+}
+
+/** Whether the triggers allow a row: PostgreSQL has to know a time zone when it is set. */
+const knowsZone = (now: Fragment, before?: Fragment) => {
+  const isKnown = sql`waypost_knows_zone(${now}.timezone) is not false`
+  return before === undefined ? isKnown : sql`(${now}.timezone is not distinct from ${before}.timezone or ${isKnown})`
 }
 
 /** The errors of the constraints of locations. */

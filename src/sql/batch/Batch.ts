@@ -43,7 +43,7 @@ export const make = (
   { assignment, columns: all, kind, table, writable }: Resource,
   options: BatchOptions
 ): Batch => {
-  const { deletes, generating, isComputable = false, key, relations, unique = [] } = options
+  const { computable, deletes, generating, key, relations, unique = [] } = options
   const columns = SentRows.aliased(writable)
 
   const uniqueMembers = [...(key === undefined ? [] : [key.member]), ...unique]
@@ -93,13 +93,14 @@ export const make = (
   return {
     key: key?.member,
     comparison: keyColumn && { table, key: keyColumn.sql, compared, json: jsonOf(writable), where: whereOf(all) },
-    trials: isComputable
+    trials: computable
       ? Trials.make(pooled, {
           kind,
           table,
           columns,
           json: jsonOf(writable),
           assignment,
+          isAllowed: computable.isAllowed,
           locate: (named) => locate(named, sql``)
         })
       : undefined,

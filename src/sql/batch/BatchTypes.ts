@@ -27,15 +27,21 @@ export interface BatchOptions {
   /** Whether the order in which records are deleted makes no difference. */
   readonly deletes: boolean
   /**
-   * Whether what is stored follows from the values and the check constraints of the table: no trigger changes or rejects
-   * them, and only the key is unique. A trial computes such records instead of writing them.
+   * For records that a trial computes instead of writing them, because what is stored follows from the values, the check
+   * constraints of the table and this: no trigger changes them, and only the key is unique.
    */
-  readonly isComputable?: boolean
+  readonly computable?: Computable
   /**
    * A member from which generated columns are cheap to compute. For each row of an update that changes none of them, PostgreSQL 18
    * reads the expressions of all generated columns again; so an update sets this one, if need be to itself.
    */
   readonly generating?: string
+}
+
+/** What triggers reject, which a trial does not run. */
+export interface Computable {
+  /** Whether they allow the row `now`, which is new or replaces the row `before`. */
+  readonly isAllowed: (now: Fragment, before?: Fragment) => Fragment
 }
 
 /** A record that an operation names by its uuid or by its key. */

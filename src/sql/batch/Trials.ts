@@ -1,12 +1,12 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Written from "../../domain/write/Written.ts"
-import type { Batch, Trial } from "./BatchTypes.ts"
+import type { Batch, Computable, Trial } from "./BatchTypes.ts"
 import { type Fragment, sql } from "../Fragment.ts"
 import { stored, storedNew, uuidsV7 } from "../RecordValues.ts"
 import * as SentRows from "./SentRows.ts"
 
-interface Resource extends Pick<Batch, "locate"> {
+interface Resource extends Pick<Batch, "locate">, Computable {
   readonly kind: string
   readonly table: Fragment
   readonly columns: ReadonlyArray<SentRows.Aliased>
@@ -30,12 +30,12 @@ interface PatchedRow {
 }
 
 /**
- * Computes records with the expressions that store them. A row that a check constraint would reject is left to the operation
- * on one record. The constraints are read from the catalog, so that they stand in one place.
+ * Computes records with the expressions that store them. A row that a check constraint or a trigger would reject is left to the
+ * operation on one record. The constraints are read from the catalog, so that they stand in one place.
  */
 export const make = (
   pooled: SqlClient.SqlClient,
-  { assignment, columns, json, kind, locate, table }: Resource
+  { assignment, columns, isAllowed, json, kind, locate, table }: Resource
 ): Effect.Effect<() => Trial, SqlError.SqlError> =>
   Effect.map(
     pooled<{ readonly checks: string | null }>`
@@ -52,7 +52,8 @@ export const make = (
             const uuids = yield* uuidsV7(records.length)
             const rows = records.map((values, index) => ({ uuid: uuids[index]!, values }))
             const computed = yield* pooled<CreatedRow>`
-              select t.uuid::text as uuid, ${json} as after, ${isValid} as "isValid"
+              select t.uuid::text as uuid, ${json} as after,
+                (${isValid}) and ${isAllowed(sql`t`)} as "isValid"
               from (select sent.uuid, ${sql.csv(columns.map(({ alias, name }) => sql`sent.${alias} as ${name}`))}
                 from ${SentRows.make(rows, columns, storedNew)} offset 0) t`
             for (const { after, isValid, uuid } of computed) if (isValid) tried.set(uuid, after)
@@ -66,7 +67,7 @@ export const make = (
               sql`case when difference.is_found then (select ${value} from (select next.*) t) end`
             const computed = yield* pooled<PatchedRow>`
               select next.uuid::text as uuid, difference.is_found as "isChanged", ${ofChanged(json)} as after,
-                ${ofChanged(isValid)} as "isValid"
+                ${ofChanged(sql`(${isValid}) and ${isAllowed(sql`t`, sql`target`)}`)} as "isValid"
               from (select t.uuid, ${sql.csv(
                 columns.map(({ index, name, sql: current }) => sql`${values.get(index) ?? current} as ${name}`)
               )} from ${SentRows.make(patches, set, stored)} join ${table} t on t.uuid = sent.uuid offset 0) next

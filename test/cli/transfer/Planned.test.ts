@@ -309,4 +309,33 @@ describe("imports in plans", () => {
     assert.include(refused.out, "1 refused", refused.err)
     assert.deepStrictEqual([...left.values()], [0, 0, 0])
   })
+
+  it("a row whose record changes each time it is planned is refused, and the import goes on", async () => {
+    const proxy = await Proxy.start(importing.service.url)
+    const message = "Records of the plan changed since it was made: O-1; make a new plan"
+    // The plan of both rows is applied three times, and then that of the first one.
+    let left = 6
+    proxy.decide(({ path }) =>
+      path.endsWith("/apply") && left-- > 0
+        ? {
+            status: 409,
+            headers: { "content-type": "application/json" },
+            body: JSON.stringify({ _tag: "PlanOutdatedError", message, changed: ["O-1"], requestId: "outdated" })
+          }
+        : "pass"
+    )
+    const rows = ["O-1", "O-2"].map((identifier) => JSON.stringify({ name: "Branch", identifier }))
+    const file = importing.file(rows.join("\n"), "ndjson")
+    const { code, err, out } = await waypost(["import", "locations", file], {
+      ...importing.env,
+      WAYPOST_URL: proxy.url
+    })
+    proxy.close()
+    assert.strictEqual(code, 1)
+    assert.include(out, "1 created, 1 refused", err)
+    assert.deepInclude(JSON.parse(importing.refused(file, "ndjson")), {
+      identifier: "O-1",
+      _reasons: [{ line: 1, code: "PlanOutdatedError", message }]
+    })
+  })
 })

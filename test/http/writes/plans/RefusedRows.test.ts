@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Permission } from "../../../../src/domain/keys/Permission.ts"
+import { Sql } from "../../../../src/sql/Sql.ts"
 import {
   apply,
   branches,
@@ -217,5 +218,47 @@ layer(TestServer.layer(), { excludeTestServices: true })("rows that a plan refus
         })
       )
     })
+  )
+
+  it.effect(
+    "rows that set a time zone which PostgreSQL does not know are refused, and one that keeps it is planned",
+    () =>
+      Effect.gen(function* () {
+        const { id, query } = collection()
+        const [kept] = yield* branches([{ identifier: id("1") }, { identifier: id("2"), timezone: "Europe/Amsterdam" }])
+        const { pooled } = yield* Sql
+        // As after an update of the server. The platform knows this name.
+        const timezone = "US/Pacific-New"
+        yield* pooled.withTransaction(
+          Effect.andThen(
+            pooled`set local session_replication_role = replica`,
+            pooled`update locations set timezone = ${timezone} where uuid = ${kept}::uuid`
+          )
+        )
+        const made = yield* plan(query, [
+          { identifier: id("1"), name: "Renamed", timezone },
+          { identifier: id("2"), timezone },
+          { identifier: id("3"), name: "New", timezone },
+          { identifier: id("4"), name: "New", timezone: "Asia/Tokyo" }
+        ])
+        const counts = { ...zero, create: 1, update: 1, refused: 2 }
+        assert.deepStrictEqual(made.body.data.counts, counts)
+        assert.deepStrictEqual(
+          (yield* changesOf(made.body.data.uuid, "&kind=refused")).map(({ issues, row }: Fields) => [row, issues]),
+          [2, 3].map((row) => [
+            row,
+            [
+              {
+                in: "body",
+                path: "timezone",
+                code: "unknownTimeZone",
+                message: "The database does not know this time zone"
+              }
+            ]
+          ])
+        )
+        const applied = yield* apply(made.body.data.uuid, { force: true })
+        assert.deepStrictEqual([applied.status, applied.body.data?.counts], [200, counts])
+      })
   )
 })
