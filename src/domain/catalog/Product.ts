@@ -7,9 +7,9 @@ import { AnsweredModuleName } from "./ModuleName.ts"
 import { OptionValue } from "./OptionValue.ts"
 import { ProductId } from "./ProductId.ts"
 import { notFound, notFoundError } from "../write/NotFound.ts"
-import { translations } from "../schema/Translations.ts"
+import { sentText, translations } from "../schema/Translations.ts"
 import { Count, int } from "../schema/WholeNumber.ts"
-import { defaulted, readOnly, references } from "../write/Markers.ts"
+import { defaulted, readOnly, references, writtenAs } from "../write/Markers.ts"
 import * as Shape from "../write/Shape.ts"
 
 export const ProductType = Schema.Literals(["default", "variantParent", "variant"])
@@ -17,7 +17,9 @@ export type ProductType = typeof ProductType.Type
 
 const description = text(10_000, { multiline: true })
 
-const Translations = translations({ name: text(255), description: Schema.optionalKey(description) })
+const Translations = translations({ name: text(255), description: Schema.optionalKey(description) }).pipe(
+  writtenAs(Schema.optionalKey(Schema.NullOr(translations({ name: text(255), description: sentText(description) }))))
+)
 
 /** One value per option, at most five of them. */
 const OptionValues = Schema.Array(OptionValue).check(

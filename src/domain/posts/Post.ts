@@ -5,7 +5,7 @@ import { distinct } from "../schema/Distinct.ts"
 import { text, Timestamp, Uuid, WebUrl } from "../schema/Fields.ts"
 import { notFound, notFoundError } from "../write/NotFound.ts"
 import { Slug } from "../schema/Slug.ts"
-import { translations } from "../schema/Translations.ts"
+import { sentText, translations } from "../schema/Translations.ts"
 import { UserId } from "../people/UserId.ts"
 import { defaulted, ignored, readOnly, references, required, writtenAs } from "../write/Markers.ts"
 import * as Shape from "../write/Shape.ts"
@@ -19,24 +19,23 @@ export const maxBody = 200_000
 /** How long the bodies of a post may be together after they are sanitised, which can lengthen each several times. */
 export const maxBodies = 10 * maxBody
 
-const Translations = translations(
-  {
-    title: text(255).pipe(Schema.annotateEncoded({ examples: ["Spring campaign"], description: "Plain text." })),
-    excerpt: Schema.optionalKey(
-      text(500, { multiline: true }).pipe(Schema.annotateEncoded({ description: "Plain text." }))
-    ),
-    body: Schema.optionalKey(
-      text(maxBody, { multiline: true }).pipe(
-        Schema.annotateEncoded({
-          examples: ["<p>From the first of March …</p>"],
-          description: `HTML of an article. What does not belong in one (scripts, styles, event handlers, foreign schemes) is taken out when it is written. The bodies of a post have at most ${maxBodies.toLocaleString("en")} characters together as they are stored.`
-        })
-      )
-    )
-  },
-  // So that a post always has a title.
-  { min: 1 }
+const title = text(255).pipe(Schema.annotateEncoded({ examples: ["Spring campaign"], description: "Plain text." }))
+const excerpt = text(500, { multiline: true }).pipe(Schema.annotateEncoded({ description: "Plain text." }))
+const body = text(maxBody, { multiline: true }).pipe(
+  Schema.annotateEncoded({
+    examples: ["<p>From the first of March …</p>"],
+    description: `HTML of an article. What does not belong in one (scripts, styles, event handlers, foreign schemes) is taken out when it is written. The bodies of a post have at most ${maxBodies.toLocaleString("en")} characters together as they are stored.`
+  })
 )
+
+// So that a post always has a title.
+const atLeast = { min: 1 }
+
+const Translations = translations(
+  { title, excerpt: Schema.optionalKey(excerpt), body: Schema.optionalKey(body) },
+  atLeast
+)
+const SentTranslations = translations({ title, excerpt: sentText(excerpt), body: sentText(body) }, atLeast)
 
 /** The author as it is written: a user, whose name is the user's own affair. */
 const author = Schema.optionalKey(
@@ -89,11 +88,16 @@ export const Post = Schema.Struct({
 }).annotate({ identifier: "Post" })
 export type Post = typeof Post.Type
 
-export const PostCreate = Shape.create(Post).annotate({ identifier: "PostCreate" })
+export const PostCreate = Schema.Struct({ ...Shape.create(Post).fields, translations: SentTranslations }).annotate({
+  identifier: "PostCreate"
+})
 export type PostCreate = typeof PostCreate.Type
 
 /** What changes a post: `translations` is the whole new list. */
-export const PartialPost = Shape.patch(Post).annotate({ identifier: "PartialPost" })
+export const PartialPost = Schema.Struct({
+  ...Shape.patch(Post).fields,
+  translations: Schema.optionalKey(SentTranslations)
+}).annotate({ identifier: "PartialPost" })
 export type PartialPost = typeof PartialPost.Type
 
 export class PostNotFoundError extends ApiError<PostNotFoundError>()(...notFoundError("PostNotFoundError")) {

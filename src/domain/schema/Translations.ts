@@ -1,4 +1,4 @@
-import { Array as Arr, Effect, Option, Order, Predicate, Schema } from "effect"
+import { Array as Arr, Effect, Option, Order, Predicate, Schema, SchemaGetter } from "effect"
 import { atMost } from "./Checks.ts"
 import { canonical, type InvalidLocaleError, Locale, type Locales } from "./Locale.ts"
 import { normalise } from "./Normalise.ts"
@@ -42,6 +42,15 @@ export const translations = <const Fields extends Schema.Struct.Fields>(
     Schema.decode(normalise<Items>((list) => Arr.sort(list, byLocale)))
   )
 }
+
+/** An optional text of translations as a write sends it: `null` is the same as absent, because their list is replaced whole. */
+export const sentText = (text: Schema.Codec<string>) =>
+  Schema.optionalKey(Schema.NullOr(text)).pipe(
+    Schema.decodeTo(Schema.optionalKey(Schema.toType(text)), {
+      decode: SchemaGetter.transformOptional(Option.filter(Predicate.isNotNull)),
+      encode: SchemaGetter.passthroughSubtype()
+    })
+  )
 
 /**
  * The translations with their locales in canonical form, if all of them are accepted here. One that is removed can be in any known

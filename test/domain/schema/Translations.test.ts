@@ -1,5 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Schema } from "effect"
+import { MetaTagDefinitionCreate, PartialMetaTagDefinition } from "../../../src/domain/assets/metaTags/MetaTag.ts"
+import { PartialProduct, ProductCreate } from "../../../src/domain/catalog/Product.ts"
+import { PartialPost, PostCreate } from "../../../src/domain/posts/Post.ts"
 import { text } from "../../../src/domain/schema/Fields.ts"
 import { make } from "../../../src/domain/schema/Locale.ts"
 import { checkLocales, translations } from "../../../src/domain/schema/Translations.ts"
@@ -65,6 +68,34 @@ describe("translations", () => {
     assert.deepStrictEqual(
       ...compare(translations({ name: text(5) }, { min: 1 }), [...kept([inLocales("nl")]), [[], rejected]])
     ))
+
+  it.each([
+    ["a product", ProductCreate, { type: "default", identifier: "a", name: "a" }, { name: "a" }, ["description"]],
+    ["a patch of a product", PartialProduct, {}, { name: "a" }, ["description"]],
+    ["a post", PostCreate, { type: "news" }, { title: "a" }, ["excerpt", "body"]],
+    ["a patch of a post", PartialPost, {}, { title: "a" }, ["excerpt", "body"]],
+    ["a meta tag", MetaTagDefinitionCreate, { key: "a", type: "text" }, { name: "a" }, ["helpText"]],
+    ["a patch of a meta tag", PartialMetaTagDefinition, {}, { name: "a" }, ["helpText"]]
+  ] as const)("null for an optional text in a translation of %s leaves it out", (_, schema, record, texts, members) => {
+    const withTexts = (value: string | null | undefined) => ({
+      ...record,
+      translations: [
+        {
+          locale: "nl",
+          ...texts,
+          ...(value === undefined ? {} : Object.fromEntries(members.map((member) => [member, value])))
+        }
+      ]
+    })
+    const required = Object.fromEntries(Object.keys(texts).map((member) => [member, null]))
+    assert.deepStrictEqual(
+      ...compare(schema, [
+        [withTexts(null), withTexts(undefined)],
+        ...kept([withTexts("b"), withTexts(undefined)]),
+        [{ ...record, translations: [{ locale: "nl", ...required }] }, rejected]
+      ])
+    )
+  })
 
   it("translations are encoded unchanged", () =>
     assert.deepStrictEqual(Schema.encodeSync(list)(inLocales("de", "nl")), inLocales("de", "nl")))

@@ -46,6 +46,17 @@ layer(TestServer.layer(), { excludeTestServices: true })("Posts", (it) => {
     })
   )
 
+  it.effect("a post is written with null for the optional texts of a translation, which are then absent", () =>
+    Effect.gen(function* () {
+      const bare = { locale: "en", title: "Title" }
+      const uuid = yield* createPost({ translations: [{ ...bare, excerpt: null, body: null }] })
+      assert.deepStrictEqual((yield* readPost(uuid)).translations, [bare])
+      yield* patchPost(uuid, { translations: [{ ...bare, excerpt: "Text", body: "<p>Body</p>" }] })
+      assert.strictEqual((yield* patchPost(uuid, { translations: [{ ...bare, excerpt: null }] })).status, 200)
+      assert.deepStrictEqual((yield* readPost(uuid)).translations, [bare])
+    })
+  )
+
   it.effect("a post with all members is read back unchanged, with the names of referenced records", () =>
     Effect.gen(function* () {
       const [author, group, location] = [

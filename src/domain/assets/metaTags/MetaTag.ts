@@ -5,7 +5,7 @@ import { formed, text, Timestamp, Uuid } from "../../schema/Fields.ts"
 import { limits, Validation } from "./MetaTagValidation.ts"
 import { SortPosition } from "../../schema/SortPosition.ts"
 import { notFound, notFoundError } from "../../write/NotFound.ts"
-import { translations } from "../../schema/Translations.ts"
+import { sentText, translations } from "../../schema/Translations.ts"
 import { defaulted, readOnly, references, writtenAs } from "../../write/Markers.ts"
 import * as Shape from "../../write/Shape.ts"
 
@@ -90,6 +90,9 @@ const MetaTagOptionInput = Schema.Struct({
 }).annotate({ identifier: "MetaTagOptionInput" })
 export type MetaTagOptionInput = typeof MetaTagOptionInput.Type
 
+const name = text(100).pipe(Schema.annotateEncoded({ examples: ["Seizoen"] }))
+const helpText = text(500, { multiline: true })
+
 const flag = (description: string) => defaulted(Schema.Boolean.annotate({ description }))
 
 const categories = Schema.optionalKey(Schema.NullOr(Schema.Array(text(64)).check(atMost(100, "asset categories"))))
@@ -104,10 +107,9 @@ export const MetaTagDefinition = Schema.Struct({
   key: MetaTagKey.pipe(
     Schema.annotateEncoded({ description: "Unique among meta tags, immutable.", examples: ["campaignSeason"] })
   ),
-  translations: translations({
-    name: text(100).pipe(Schema.annotateEncoded({ examples: ["Seizoen"] })),
-    helpText: Schema.optionalKey(text(500, { multiline: true }))
-  }),
+  translations: translations({ name, helpText: Schema.optionalKey(helpText) }).pipe(
+    writtenAs(Schema.optionalKey(Schema.NullOr(translations({ name, helpText: sentText(helpText) }))))
+  ),
   type: MetaTagType,
   required: flag("Whether every new asset it applies to has to have a value; false unless given."),
   filterable: flag("Whether a filter of assets can name it, as `metaTags.<key>`; false unless given."),
