@@ -7,7 +7,8 @@ import { readOnly, withDefault } from "../../write/Markers.ts"
 import * as Module from "../ModuleShape.ts"
 import { int } from "../../schema/WholeNumber.ts"
 
-const units = int(0, 366)
+/** Up to a leap year in hours, the shortest unit: a shorter bound would end there what can be booked ahead. */
+const units = int(0, 366 * 24)
 
 const Upcoming = Schema.Struct({
   uuid: Uuid,

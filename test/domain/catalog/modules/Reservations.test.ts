@@ -25,14 +25,16 @@ describe("the reservations module", () => {
         "reservations",
         {},
         { unit: "hour", minDuration: 3, maxDuration: 3, leadTime: 365 },
+        // 30 days ahead.
+        { unit: "hour", maxAdvance: 720 },
         { availability: [hours("00:00", "23:59", 1), hours("09:00", "12:00", 7), hours("13:00", "17:00", 7)] },
         { blackouts: many(200, () => ({ from: day(1), until: day(2), reason: "Closed" })) },
         { maxPerLocation: 1, approvalRequired: true, holdExpiresAfterMinutes: 44_640 },
         [{ maxDuration: null, upcoming: [] }, {}]
       )
     )
-    for (const member of ["leadTime", "bufferBefore", "bufferAfter"]) {
-      assert.deepStrictEqual(...acceptsInt("reservations", { maxAdvance: 366 }, member, [0, 366]))
+    for (const member of ["leadTime", "maxAdvance", "bufferBefore", "bufferAfter"]) {
+      assert.deepStrictEqual(...acceptsInt("reservations", { maxAdvance: 8784 }, member, [0, 8784]))
     }
     for (const member of ["minDuration", "maxDuration"])
       assert.deepStrictEqual(...acceptsInt("reservations", {}, member, [1, 366]))
