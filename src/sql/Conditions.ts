@@ -89,6 +89,11 @@ const compare = (expression: Fragment, field: Field, condition: Planned): Fragme
       return sql`${expression} = any (${valuesOf(condition)}::boolean[])`
     case "date":
       return compareDate(expression, condition)
+    case "day":
+      // It begins at midnight in UTC, as in the meta tags of assets.
+      return operator in patterns
+        ? compareText(expression, condition)
+        : compareDate(sql`(${expression} || 'T00:00:00.000Z')::timestamptz`, condition)
     case "uuid":
       if (operator === "in") return sql`${expression} = any (${valuesOf(condition)}::uuid[])`
       return operator === "equals"
@@ -139,7 +144,9 @@ const someLike = ({ edge, json, misleading, text }: JoinedTexts, condition: Plan
   return misleading === undefined ? whole : sql`(${whole} and (not ${misleading} or ${each}))`
 }
 
-const isText = ({ kind }: Field) => kind === "string" || kind === "enum" || kind === "uuid"
+/** Whether a condition compares texts as they are. */
+const isText = ({ kind }: Field, { operator }: Condition) =>
+  kind === "string" || kind === "enum" || kind === "uuid" || (kind === "day" && operator in patterns)
 
 /** A condition on a list holds when it holds for some element. */
 const compareElement = (column: Column, field: Field, condition: Planned): Fragment => {
@@ -153,7 +160,7 @@ const compareElement = (column: Column, field: Field, condition: Planned): Fragm
   }
   const [outermost = 0, ...inner] = field.lists.map((list) => list - 1)
   const list = descend(column.sql, path.slice(0, outermost))
-  if (isText(field)) {
+  if (isText(field, condition)) {
     const leaf = path
       .slice(outermost)
       .map((member, index) => `.${member}${inner.includes(outermost + index + 1) ? "[*]" : ""}`)

@@ -47,6 +47,12 @@ const misfits: Readonly<Record<Kind, ReadonlyArray<readonly [operator: string, v
     ["lt", "0000-01-01"],
     ["gte", ""]
   ],
+  day: [
+    ["equals", "2026-02-30"],
+    ["gte", "2026"],
+    ["lt", "31-01-2026"],
+    ["lte", ""]
+  ],
   boolean: [
     ["equals", "yes"],
     ["equals", "TRUE"],

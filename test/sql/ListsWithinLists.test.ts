@@ -3,6 +3,7 @@ import { Effect, Layer, Schema } from "effect"
 import { type Condition, operatorsOf } from "../../src/domain/query/FilterConditions.ts"
 import { type Field, fieldsOf } from "../../src/domain/query/FilterFields.ts"
 import { Timestamp, Uuid } from "../../src/domain/schema/Fields.ts"
+import { CalendarDay } from "../../src/domain/schema/Time.ts"
 import { columnsOf } from "../../src/sql/Columns.ts"
 import { conditionSql } from "../../src/sql/Conditions.ts"
 import { Sql } from "../../src/sql/Sql.ts"
@@ -17,7 +18,8 @@ const members = {
   state: Schema.Literals(["draft", "ready"]),
   count: Schema.Finite,
   on: Schema.Boolean,
-  at: Timestamp
+  at: Timestamp,
+  day: Schema.optionalKey(CalendarDay)
 }
 
 /** Members of every kind in a list, in a list within it, in one within an object of that, and lists of scalars. */
@@ -45,7 +47,8 @@ const member = () => ({
   state: pick(["draft", "ready"]),
   count: pick([0, 1, 1.5, -3]),
   on: chance(0.5),
-  at: instant()
+  at: instant(),
+  day: maybe(() => instant().slice(0, 10))
 })
 const nested = () => ({
   ...member(),
@@ -72,6 +75,7 @@ const edges: Readonly<Record<Field["kind"], ReadonlyArray<string>>> = {
   uuid: ["0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"],
   number: ["0", "-0", "1e300"],
   date: ["2024-02-29", "9999-12-31"],
+  day: ["2024-02-29", "9999-12-31"],
   boolean: ["true", "false"]
 }
 

@@ -20,6 +20,7 @@ const absentValues: Readonly<Record<Field["kind"], string>> = {
   enum: "nowhere",
   number: "1",
   date: "2026-01-31",
+  day: "2026-01-31",
   boolean: "true"
 }
 

@@ -8,6 +8,7 @@ const kinds: Readonly<Record<Rows.Column["kind"], string>> = {
   enum: "text",
   number: "number",
   date: "date and time",
+  day: "date",
   boolean: "true or false"
 }
 

@@ -11,11 +11,11 @@ const inputTypes: Readonly<Partial<Record<Column["kind"], string>>> = { number: 
 const operatorsOf = ({ kind, operators }: Column) =>
   kind === "date" ? operators.filter((operator) => operator !== "in") : operators
 
-/** The names of operators; times are before or after others. */
+/** The names of operators; times and days are before or after others. */
 const useConditions = () => {
   const { conditions, timeConditions } = useWords()
   return (kind: Column["kind"] | undefined): typeof conditions =>
-    kind === "date" ? { ...conditions, ...timeConditions } : conditions
+    kind === "date" || kind === "day" ? { ...conditions, ...timeConditions } : conditions
 }
 
 interface ValueProps {

@@ -19,7 +19,9 @@ export const operators = [
 ] as const
 export type Operator = (typeof operators)[number]
 
-const textual: ReadonlyArray<Operator> = ["equals", "contains", "startsWith", "endsWith", "in", "exists"]
+/** The operators that compare a part of a text. */
+const partial: ReadonlyArray<Operator> = ["contains", "startsWith", "endsWith"]
+const textual: ReadonlyArray<Operator> = ["equals", ...partial, "in", "exists"]
 const ordered: ReadonlyArray<Operator> = ["equals", "gt", "gte", "lt", "lte", "in", "exists"]
 
 /** How many values `in` takes. */
@@ -32,6 +34,8 @@ export const operatorsOf: Readonly<Record<FieldKind, ReadonlyArray<Operator>>> =
   enum: textual,
   number: ordered,
   date: ordered,
+  // A day of the calendar is a date, of which the text has a meaning too: `2026-12` is a month.
+  day: [...ordered, ...partial],
   boolean: ["equals", "in", "exists"]
 }
 
@@ -105,6 +109,8 @@ const parseValue = (field: Field, operator: Operator, value: string): Result.Res
     case "boolean":
       return value === "true" || value === "false" ? Result.succeed(value === "true") : fail("true or false")
     case "date":
+    case "day":
+      if (partial.includes(operator)) return Result.succeed(value)
       return isTimestamp(value) || (day.test(value) && isTimestamp(`${value}T00:00:00.000Z`))
         ? Result.succeed(value)
         : fail("YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS.mmmZ")

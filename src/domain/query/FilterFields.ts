@@ -1,7 +1,7 @@
 import { Function, Schema, SchemaAST } from "effect"
 
 /** How a field is compared, and with it which operators it takes. */
-export type FieldKind = "string" | "uuid" | "enum" | "number" | "date" | "boolean"
+export type FieldKind = "string" | "uuid" | "enum" | "number" | "date" | "day" | "boolean"
 
 /** A field of a record as the API returns it, by its dotted path. */
 export interface Field {
@@ -61,6 +61,7 @@ const kindOf = (ast: SchemaAST.AST): FieldKind | undefined => {
   if (SchemaAST.isBoolean(ast)) return "boolean"
   if (!SchemaAST.isString(ast)) return literals(ast) === undefined ? undefined : "enum"
   const format = annotationsOf(ast)?.format
+  if (format === "date") return "day"
   return format === "uuid" ? "uuid" : format === "date-time" ? "date" : "string"
 }
 

@@ -18,7 +18,7 @@ export const CalendarDay = Schema.String.check(
     code: "invalidFormat",
     toJsonSchema: () => ({ format: "date" })
   })
-).annotate({ examples: ["2026-12-25"] })
+).annotate({ format: "date", examples: ["2026-12-25"] })
 
 const aTimeZone = "an IANA time zone such as Europe/Amsterdam"
 

@@ -84,5 +84,6 @@ export const types: Readonly<Record<SortKind, ReturnType<typeof sql.literal>>> =
   integer: sql.literal("bigint"),
   number: sql.literal("float8"),
   date: sql.literal("timestamptz"),
+  day: sql.literal("text"),
   boolean: sql.literal("boolean")
 }

@@ -4,6 +4,7 @@ import { ApiKey } from "../../../src/domain/keys/ApiKey.ts"
 import { Asset } from "../../../src/domain/assets/Asset.ts"
 import { AssetCategory } from "../../../src/domain/assets/AssetCategory.ts"
 import { Timestamp, Uuid } from "../../../src/domain/schema/Fields.ts"
+import { CalendarDay } from "../../../src/domain/schema/Time.ts"
 import { type Field, fieldsOf, filterableOf } from "../../../src/domain/query/FilterFields.ts"
 import { Location } from "../../../src/domain/locations/Location.ts"
 import { MetaTagDefinition } from "../../../src/domain/assets/metaTags/MetaTag.ts"
@@ -45,7 +46,8 @@ describe("filter fields", () => {
       status: "enum",
       "openingHours.day": "number",
       ...strings("openingHours.", ["opens", "closes"]),
-      ...strings("specialHours.", ["date", "label", "periods.opens", "periods.closes"]),
+      ...strings("specialHours.", ["label", "periods.opens", "periods.closes"]),
+      "specialHours.date": "day",
       ...mediaItem("media.logo."),
       ...strings("media.logo.labels.", ["key", "locale", "label"]),
       ...mediaItem("media.items."),
@@ -125,6 +127,7 @@ describe("filter fields", () => {
     const record = Schema.Struct({
       id: Uuid.pipe(Schema.brand("Id")),
       at: Schema.NullOr(Timestamp),
+      day: Schema.optionalKey(CalendarDay),
       count: Schema.Int,
       on: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
       state: Schema.Literals(["a", "b"]),
@@ -135,6 +138,7 @@ describe("filter fields", () => {
     assert.deepStrictEqual(kinds(record), {
       id: "uuid",
       at: "date",
+      day: "day",
       count: "number",
       on: "boolean",
       state: "enum",

@@ -52,15 +52,17 @@ const instant = Arbitrary.map(
   Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: -60_000_000_000_000, maximum: 250_000_000_000_000 }))),
   (n) => new Date(n).toISOString()
 )
+const date = Arbitrary.map(Arbitrary.all([instant, Arbitrary.schema(Schema.Boolean)]), ([iso, day]) =>
+  day ? iso.slice(0, 10) : iso
+)
 const values: Readonly<Record<Field["kind"], Arbitrary.Arbitrary<string | number | boolean>>> = {
   string: text,
   enum: text,
   uuid: Arbitrary.map(Arbitrary.schema(Schema.String.check(Schema.isUUID())), (uuid) => uuid.toLowerCase()),
   number: Arbitrary.map(Arbitrary.schema(Schema.Finite), (n) => (Object.is(n, -0) ? 0 : n)),
   boolean: Arbitrary.schema(Schema.Boolean),
-  date: Arbitrary.map(Arbitrary.all([instant, Arbitrary.schema(Schema.Boolean)]), ([iso, day]) =>
-    day ? iso.slice(0, 10) : iso
-  )
+  date,
+  day: date
 }
 
 /** A value for a condition; equality with an enum requires one of its values. */
@@ -200,7 +202,9 @@ const explains = (filter: string, { code, condition, index, message, suggestions
     operatorNotAllowed: [operator, field, ...(known === undefined ? [] : operatorsOf[known.kind])],
     invalidValue: [
       field,
-      ...(known === undefined ? [] : [{ date: "YYYY-MM-DD", number: "number", uuid: "UUID" }[known.kind as "date"]])
+      ...(known === undefined
+        ? []
+        : [{ date: "YYYY-MM-DD", day: "YYYY-MM-DD", number: "number", uuid: "UUID" }[known.kind as "date"]])
     ]
   }[code as "unknownField"]
   assert.isDefined(right, code)

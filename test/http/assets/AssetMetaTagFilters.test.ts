@@ -33,6 +33,7 @@ const edges: Readonly<Record<Asked["kind"], ReadonlyArray<string>>> = {
   enum: ["spring"],
   uuid: [],
   number: ["0", "-0", "1e300", "0.1"],
+  day: [],
   date: ["0001-01-01", "2024-02-29", "9999-12-31", "9999-12-31T23:59:59.999Z"],
   boolean: ["true", "false"]
 }

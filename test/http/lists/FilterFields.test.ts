@@ -37,6 +37,7 @@ const valueOf = ({ kind, values }: Field): string => {
     case "boolean":
       return "true"
     case "date":
+    case "day":
       return "2026-01-31"
     case "uuid":
       return unknownUuid

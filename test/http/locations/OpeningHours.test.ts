@@ -4,7 +4,7 @@ import { Location } from "../../../src/domain/locations/Location.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { moment } from "../../support/changes/World.ts"
 import { eventsOf, shown } from "../../support/requests/LogRequests.ts"
-import { create, problemsOf, read, send, unique } from "../../support/requests/Requests.ts"
+import { create, expectError, problemsOf, read, send, unique } from "../../support/requests/Requests.ts"
 import * as TestServer from "../../support/TestServer.ts"
 
 const timezone = "Europe/Amsterdam"
@@ -100,6 +100,50 @@ layer(TestServer.layer(), { excludeTestServices: true })("opening hours", (it) =
       const { schema } = Location.fields.timezone
       const decoded = yield* Effect.forEach(zones, (zone) => Schema.decodeEffect(schema)(zone.toLowerCase()))
       assert.deepStrictEqual(decoded, zones)
+    })
+  )
+
+  it.effect("special hours are filtered by their dates, in order and by parts of them", () =>
+    Effect.gen(function* () {
+      const city = unique("city")
+      const uuid = yield* create({ address: { city }, ...hours })
+      const find = (condition: string) => {
+        const filter = `address.city:equals:${city},specialHours.date:${condition}`
+        return send("GET", `/v1/locations?filter=${encodeURIComponent(filter)}`)
+      }
+      const found = (condition: string) =>
+        Effect.map(find(condition), ({ body }) => body.data.map((location: { readonly uuid: string }) => location.uuid))
+      for (const condition of [
+        "equals:2026-12-25",
+        "in:(2026-12-24|2026-12-25)",
+        "gt:2026-12-24",
+        "gte:2026-12-25",
+        "lt:2026-12-26",
+        "lte:2026-12-25",
+        "gte:2026-12-25T00:00:00.000Z",
+        "not equals:2026-12-24",
+        "startsWith:2026-12",
+        "contains:-12-",
+        "endsWith:-25",
+        "exists:true"
+      ])
+        assert.deepStrictEqual(yield* found(condition), [uuid], condition)
+      for (const condition of [
+        "equals:2026-12-26",
+        "gt:2026-12-25",
+        "gte:2026-12-26",
+        "lt:2026-12-25",
+        "lte:2026-12-24",
+        "gte:2026-12-25T00:00:00.001Z",
+        "startsWith:2026-11"
+      ])
+        assert.deepStrictEqual(yield* found(condition), [], condition)
+      for (const condition of ["equals:25-12-2026", "in:(2026-12-25|2026-12)", "gte:2026-12", "lt:2026-02-30"])
+        assert.strictEqual(
+          expectError(yield* find(condition), 400, "InvalidFilterError").code,
+          "invalidValue",
+          condition
+        )
     })
   )
 

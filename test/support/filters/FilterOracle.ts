@@ -5,7 +5,7 @@
 export type Json = null | string | number | boolean | ReadonlyArray<Json> | { readonly [member: string]: Json }
 export type Answered = { readonly uuid: string; readonly [member: string]: Json }
 
-export type Kind = "string" | "enum" | "uuid" | "number" | "date" | "boolean"
+export type Kind = "string" | "enum" | "uuid" | "number" | "date" | "day" | "boolean"
 
 export interface Asked {
   readonly field: string
@@ -46,6 +46,7 @@ const kindOf = (path: string, values: ReadonlyArray<string | number | boolean>):
   if (typeof values[0] !== "string") return typeof values[0] === "number" ? "number" : "boolean"
   if (enums.test(path)) return "enum"
   if (all(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)) return "uuid"
+  if (all(/^\d{4}-\d\d-\d\d$/)) return "day"
   return all(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) ? "date" : "string"
 }
 
@@ -103,7 +104,9 @@ const holds = ({ kind, operator, value }: Asked, actual: string | number | boole
         operator as "gt"
       ]
     }
-    case "date": {
+    case "date":
+    case "day": {
+      if (["contains", "startsWith", "endsWith"].includes(operator)) return textHolds(operator, String(actual), value)
       // A date matches the whole day; a timestamp matches one millisecond.
       const from = Date.parse(value)
       return compares(operator, Date.parse(String(actual)), from, from + (value.length === 10 ? 86_400_000 : 1))

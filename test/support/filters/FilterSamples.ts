@@ -63,6 +63,7 @@ export const make = (seed: number) => {
     uuid: textualOperators,
     number: orderedOperators,
     date: orderedOperators,
+    day: [...orderedOperators, "contains", "startsWith", "endsWith"],
     boolean: ["equals"]
   }
   const everyKind = ["in", "exists"]
@@ -128,6 +129,7 @@ export const make = (seed: number) => {
   const valueFor = (kind: Kind, operator: string, taken: string): string => {
     if (kind === "number") return numeric(Number(taken))
     if (kind === "date") return dated(taken)
+    if (kind === "day") return [...orderedOperators, "in"].includes(operator) ? dated(taken) : textual(operator, taken)
     if (kind === "boolean") return pick(["true", "false"])
     if (operator !== "equals" || kind === "string") return textual(operator, taken)
     // `equals` on an enum takes one of its values unchanged; a uuid may be written in any case.

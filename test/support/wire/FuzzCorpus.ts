@@ -114,6 +114,8 @@ export const values: ReadonlyArray<string> = [
   ["expiresAt:gte:+275760-09-13", "name:contains:'", "name:contains:\u202E", "locale:equals:nl", "%", "%zz", "\u0000"]
 ].flat()
 
+const dates = ["2026-01-31", "0001-01-01", "9999-12-31", "9999-12-31T23:59:59.999Z", "2026-11-21T00:00:00.000Z"]
+
 /** Valid filter values by the kind of field. */
 export const filterValues: Readonly<Record<Field["kind"], ReadonlyArray<string>>> = {
   string: [
@@ -137,7 +139,8 @@ export const filterValues: Readonly<Record<Field["kind"], ReadonlyArray<string>>
   uuid: ["00000000-0000-0000-0000-000000000000"],
   number: ["0", "-0", "1", "52.1", "1e300", "-1E-400", "9007199254740993"],
   boolean: ["true", "false"],
-  date: ["2026-01-31", "0001-01-01", "9999-12-31", "9999-12-31T23:59:59.999Z", "2026-11-21T00:00:00.000Z"]
+  date: dates,
+  day: dates
 }
 
 /** Valid and invalid request headers. */
