@@ -226,6 +226,24 @@ layer(TestServer.layer(), { excludeTestServices: true })("Meta tags of assets", 
       expectError(yield* patch(unknownUuid, bad), 404, "AssetNotFoundError")
     })
   )
+
+  it.effect("a meta tag value that is nested 100,000 levels deep has the wrong type", () =>
+    Effect.gen(function* () {
+      const key = "deeply"
+      yield* createMetaTag({ key, type: "multiSelect", options })
+      const uuid = yield* createAsset({ metaTags: [{ key, value: ["red"] }] })
+      for (const [open, innermost, close] of [
+        ["[", "", "]"],
+        ['{"a":', "1", "}"]
+      ] as const) {
+        const value = open.repeat(100_000) + innermost + close.repeat(100_000)
+        const raw = `{"metaTags":[{"key":"${key}","value":${value}}]}`
+        const answer = yield* send("PATCH", `/v1/assets/${uuid}/meta-tags`, { raw })
+        expectError(answer, 400, "MetaTagValidationError", open)
+        assert.deepStrictEqual(codesOf(answer.body), [`${key} wrongType`])
+      }
+    })
+  )
 })
 
 layer(TestServer.layer(), { excludeTestServices: true })("Meta tags of assets while a definition is deleted", (it) => {

@@ -1,4 +1,4 @@
-import { Equal, Result } from "effect"
+import { Result } from "effect"
 import { type MetaTagInput, type MetaTagIssue, MetaTagValidationError } from "./AssetMetaTag.ts"
 import type { MetaTagId, MetaTagValue } from "./MetaTag.ts"
 import { type Definition, read } from "./MetaTagValue.ts"
@@ -29,6 +29,12 @@ const invalid = (code: MetaTagIssue["code"], message: string): Outcome => [{ cod
 /** A list without options says nothing, like `null`. */
 const isNothing = (value: unknown) => value === null || (Array.isArray(value) && value.length === 0)
 
+/** Compares one level: what a client sends may be nested so deep that recursion ends the stack. */
+const isSame = (a: unknown, b: unknown) =>
+  Array.isArray(a) && Array.isArray(b)
+    ? a.length === b.length && a.every((element, index) => element === b[index])
+    : a === b
+
 /** What one value means for its definition. */
 const outcomeOf = (definition: Definition, sent: unknown, { applicable, mode, stored }: Validated): Outcome => {
   const held = stored.get(definition.uuid)
@@ -41,10 +47,10 @@ const outcomeOf = (definition: Definition, sent: unknown, { applicable, mode, st
     return mayChange ? "removed" : invalid("notEditable", "Cannot be changed after the asset was created")
   }
   // A client may send back what it read, even where it could not be set any more.
-  if (Equal.equals(sent, held)) return "unchanged"
+  if (isSame(sent, held)) return "unchanged"
   const value = read(definition, sent, held)
   if (Result.isFailure(value)) return value.failure
-  if (Equal.equals(value.success, held)) return "unchanged"
+  if (isSame(value.success, held)) return "unchanged"
   if (!applies) return invalid("notApplicable", "Does not apply to the categories of the asset")
   return mayChange ? { value: value.success } : invalid("notEditable", "Cannot be changed after the asset was created")
 }
