@@ -45,13 +45,12 @@ const retryMillis = 25
 /** A browser may show or save a file, but nothing in it may run: no script, no plug-in, no request. */
 const sandbox = "sandbox; default-src 'none'; style-src 'unsafe-inline'"
 
-/** The members of a file URL; none when its form is wrong. */
+/** The members of a file URL; none for a path that no file has. */
 const addressOf = (params: HttpRouter.RouteContext["Service"]["params"], url: string): Option.Option<Address> => {
   const query = new URLSearchParams(url.slice(url.indexOf("?") + 1))
   const { name = "", uuid = "" } = params
-  const expires = query.get("expires") ?? ""
-  return isUuid(uuid) && /^\d{1,12}$/.test(expires)
-    ? Option.some({ uuid, name, expires, signature: query.get("signature") ?? "" })
+  return isUuid(uuid)
+    ? Option.some({ uuid, name, expires: query.get("expires") ?? "", signature: query.get("signature") ?? "" })
     : Option.none()
 }
 
