@@ -100,7 +100,8 @@ const decoderOf = (endpoint: HttpApiEndpoint.Top) => {
 const checkBody = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const { "content-encoding": encoding = "identity" } = request.headers
-  if (encoding !== "identity") return yield* compressed
+  // RFC 9110, 8.4.1: the names of codings are case-insensitive.
+  if (encoding.toLowerCase() !== "identity") return yield* compressed
   // The handler reads a slow body. The platform rejects any other type itself, without reading the body.
   if (SlowBody.isSlow(endpoint) || !endpoint.payload.has(mediaTypeOf(request))) return
   const place = yield* CurrentPlace
