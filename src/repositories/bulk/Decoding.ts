@@ -5,6 +5,7 @@ import { maxDataBytes, type Operation } from "../../domain/write/Bulk.ts"
 import { describe, maxFullyChecked, strict } from "../../domain/write/Issues.ts"
 import { InvalidRequestError, PayloadTooLargeError } from "../../domain/write/RequestErrors.ts"
 import { type Precondition, preconditionOf } from "../../domain/query/Precondition.ts"
+import type { Batch } from "../../sql/batch/BatchTypes.ts"
 
 /** What a client sends, or why it does not decode. */
 type Decoded<A = unknown> = Result.Result<A, InvalidRequestError>
@@ -24,6 +25,8 @@ export type DecodedOperation =
 export interface Upsert {
   readonly op: "upsert"
   readonly key: string
+  /** The key as the data spells it. */
+  readonly spelled: string
   readonly data: unknown
 }
 
@@ -49,6 +52,7 @@ export const decoderOf = (shape: Schema.Top): Decode => {
 
 /** The decoders of a resource, and its business key. */
 interface Shapes {
+  readonly batch: Pick<Batch, "areSameKeys">
   readonly create: Decode
   readonly patch: Decode
   readonly key: string | undefined
@@ -79,8 +83,16 @@ export const decodeEach = <A, B>(items: ReadonlyArray<A>, decode: (item: A) => B
   })
 
 /** The operations of a request, each decoded or rejected by itself. */
-export const decodeAll = (operations: ReadonlyArray<Operation>, shapes: Shapes) =>
-  decodeEach(operations, (operation) => decode(operation, shapes))
+export const decodeAll = Effect.fnUntraced(function* (operations: ReadonlyArray<Operation>, shapes: Shapes) {
+  const decoded = yield* decodeEach(operations, (operation) => decode(operation, shapes))
+  const spelled = decoded.flatMap((operation) =>
+    operation.op === "upsert" && operation.spelled !== operation.key ? [operation] : []
+  )
+  if (spelled.length === 0) return decoded
+  const same = yield* Effect.orDie(shapes.batch.areSameKeys(spelled.map(({ key, spelled }) => [key, spelled])))
+  const others = new Set<DecodedOperation>(spelled.filter((_, index) => same[index] !== true))
+  return decoded.map((operation) => (others.has(operation) ? rejected(other(shapes.key!)) : operation))
+})
 
 /** Whether the body of a write of one record could have the data. */
 const isWithinBody = (data: unknown) => Buffer.byteLength(textOf(data) ?? "") <= maxDataBytes
@@ -128,10 +140,9 @@ const upsert = (
   const wanted = named(key)
   // No record has such a key.
   if (Result.isFailure(wanted)) return Result.match(create(filled), { onFailure: rejected, onSuccess: unexpected })
-  const sent = own === undefined ? wanted : named(own)
-  return Result.isSuccess(sent) && sent.success !== wanted.success
-    ? rejected(other(member))
-    : { op: "upsert" as const, key: wanted.success, data: filled }
+  // Data with a malformed key is rejected as a creation or a patch.
+  const spelled = own === undefined ? wanted.success : Result.getOrElse(named(own), () => wanted.success)
+  return { op: "upsert" as const, key: wanted.success, spelled, data: filled }
 }
 
 const unexpected = () => rejected(InvalidRequestError.inBody("", "wrongType", "Expected an object"))

@@ -92,6 +92,14 @@ export const make = (
 
   return {
     key: key?.member,
+    areSameKeys: (pairs) =>
+      Effect.map(
+        pooled<{ readonly isSame: boolean }>`
+          select ${compared(sql`one`)} = ${compared(sql`other`)} as "isSame"
+            from unnest(${pairs.map(([one]) => one)}::text[], ${pairs.map(([, other]) => other)}::text[])
+              with ordinality as pair (one, other, place) order by place`,
+        (rows) => rows.map(({ isSame }) => isSame)
+      ),
     comparison: keyColumn && { table, key: keyColumn.sql, compared, json: jsonOf(writable), where: whereOf(all) },
     trials: computable
       ? Trials.make(pooled, {

@@ -56,6 +56,10 @@ export interface Located {
 /** Writes many records with one statement. A record that a statement leaves out is `undefined` in its place. */
 export interface Batch extends Pick<BatchOptions, "deletes"> {
   readonly key: string | undefined
+  /** Whether the unique rule takes the keys of each pair for the same. */
+  readonly areSameKeys: (
+    pairs: ReadonlyArray<readonly [string, string]>
+  ) => Effect.Effect<ReadonlyArray<boolean>, SqlError.SqlError>
   /** The members whose values no two records share. */
   readonly unique: ReadonlyArray<string>
   readonly relations: ReadonlyArray<RelationKind>

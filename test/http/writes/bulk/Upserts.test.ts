@@ -73,6 +73,20 @@ layer(TestServer.layer(), { excludeTestServices: true })("upsert", (it) => {
     })
   )
 
+  it.effect.each(resources)(
+    "of $resource writes $key as its data spells it where the unique rule ignores case, and else is a 400",
+    ({ create: make, key, resource }) =>
+      Effect.gen(function* () {
+        const data = yield* make
+        const value = String(data[key])
+        const spelled = value.toUpperCase()
+        const isFolded = foldedKeys.has(resource)
+        const answer = yield* bulk(resource, [create(data), upsert(value, { [key]: spelled })])
+        assert.match(outcomesOf(answer)[1]!, isFolded ? /^200$/ : /^400 InvalidRequestError/)
+        assert.strictEqual((yield* read(resource, uuidsOf(answer)[0]!))[key], isFolded ? spelled : value)
+      })
+  )
+
   it.effect("of identifiers distinguishes case, and of usernames takes on the case of the key", () =>
     Effect.gen(function* () {
       const identifier = unique("case")
