@@ -1,18 +1,28 @@
 import { Array as Arr, Order, pipe } from "effect"
 
-/** The Levenshtein distance between two strings; above `limit` any larger number. */
+/**
+ * The Levenshtein distance between two strings; above `limit` any larger number. Beginnings of different lengths are at least as
+ * many edits apart, so that only those within the limit are looked at: names can be long, and thousands.
+ */
 const distance = (a: string, b: string, limit: number): number => {
-  if (Math.abs(a.length - b.length) > limit) return limit + 1
+  const far = limit + 1
+  if (Math.abs(a.length - b.length) > limit) return far
   let previous: Array<number> = Arr.range(0, b.length)
+  let current: Array<number> = Arr.replicate(far, b.length + 1)
   for (let i = 1; i <= a.length; i++) {
-    const current = [i]
-    for (let j = 1; j <= b.length; j++) {
+    const first = Math.max(1, i - limit)
+    const last = Math.min(b.length, i + limit)
+    let least = first === 1 ? i : far
+    current[first - 1] = least
+    for (let j = first; j <= last; j++) {
       const substitution = previous[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
-      current.push(Math.min(substitution, previous[j]! + 1, current[j - 1]! + 1))
+      const edits = Math.min(substitution, previous[j]! + 1, current[j - 1]! + 1)
+      current[j] = edits
+      least = Math.min(least, edits)
     }
     // The distance never decreases from here.
-    if (Math.min(...current) > limit) return limit + 1
-    previous = current
+    if (least > limit) return far
+    ;[previous, current] = [current, previous]
   }
   return previous[b.length]!
 }

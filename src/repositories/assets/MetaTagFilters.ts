@@ -96,11 +96,14 @@ export const resolveMetaTags = Effect.fnUntraced(function* (
       sent.flatMap(({ value, values = [{ value }] }) => values.map((one) => one.value.normalize("NFC")))
     )}`
   )
-  const columns = definitions.filter(({ filterable }) => filterable).map(columnOf)
+  const shown = definitions
+    .filter(({ filterable }) => filterable)
+    .map((definition) => ({ definition, field: fieldOf(definition) }))
   const hidden = definitions.filter(({ filterable }) => !filterable).map(fieldOf)
-  const fields = [...ownFields, ...columns.flatMap((column) => column.fields)]
+  const fields = [...ownFields, ...shown.map(({ field }) => field)]
   const unfilterable = sent.find((named) => find(fields, named) === undefined && find(hidden, named) !== undefined)
   if (unfilterable !== undefined) return yield* notFilterable(unfilterable)
   const resolved = yield* Effect.fromResult(resolve(fields, filter))
-  return { filter: resolved, keyed: columns.filter(({ member }) => resolved.some(({ field }) => field === member)) }
+  const used = shown.filter(({ field: { path } }) => resolved.some(({ field }) => field === path))
+  return { filter: resolved, keyed: used.map(({ definition }) => columnOf(definition)) }
 })

@@ -39,6 +39,18 @@ describe("suggestions", () => {
     ])
   })
 
+  it.each([
+    [`b${"a".repeat(60)}b`, true],
+    [`bc${"a".repeat(60)}`, true],
+    [`${"a".repeat(58)}`, true],
+    [`${"a".repeat(30)}b${"a".repeat(32)}`, false],
+    [`b${"a".repeat(57)}b`, false]
+  ])("a name of 60 letters is suggested for %s: %s", (typed, isNear) => {
+    const name = "a".repeat(60)
+    assert.deepStrictEqual(nearest(typed, [name]), isNear ? [name] : [])
+    assert.deepStrictEqual(nearest(name, [typed]), isNear ? [typed] : [])
+  })
+
   it.effect.prop(
     "suggestions are the known names within two edits, case-insensitively",
     [word, Arbitrary.array(word, { maxLength: 6 })],
