@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
 import { LocationMedia } from "../../repositories/locations/LocationMedia.ts"
+import { checked } from "../../repositories/locations/LocationViews.ts"
 import { Locations, type WrittenLocation } from "../../repositories/locations/Locations.ts"
 import { Territories } from "../../repositories/locations/Territories.ts"
 import * as Envelope from "../transport/Envelope.ts"
@@ -20,7 +21,8 @@ export const layer = HandlerGroup.group(
     const relation = yield* RelationHandlers.make
     return handlers.handleAll({
       ...record("locations", locations),
-      list: ({ query }) => Envelope.page(Included.permitted(query, locations.list(query))),
+      list: ({ query }) =>
+        Envelope.page(Effect.andThen(checked(query), Included.permitted(query, locations.list(query)))),
       resolve: ({ query }) => Envelope.one(territories.resolve(query)),
       territories: ({ query }) => Envelope.page(territories.list(query)),
       create: ({ payload }) => written(locations.create(payload)),

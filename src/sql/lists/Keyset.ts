@@ -1,3 +1,4 @@
+import { Effect } from "effect"
 import { hash } from "node:crypto"
 import { isJsonNumber } from "../../domain/schema/Json.ts"
 import { isTimestamp, isUuid } from "../../domain/schema/Fields.ts"
@@ -58,20 +59,43 @@ const isKey = (key: unknown, kind: SortKind): key is string | null => {
   }
 }
 
-const contentOf = (cursor: string) => parse(Buffer.from(cursor, "base64url").toString())
+/** The tag, the sort value and the uuid of a cursor of any list. */
+const contentOf = (cursor: string) => {
+  const content = parse(Buffer.from(cursor, "base64url").toString())
+  if (!Array.isArray(content) || content.length !== 3) return undefined
+  const [tag, key, uuid]: ReadonlyArray<unknown> = content
+  return typeof tag === "string" && typeof uuid === "string" && isUuid(uuid) ? { tag, key, uuid } : undefined
+}
+
+/** The order of a search that ranks what it finds: a rank is no place. */
+const rank = "relevance"
+
+const rejected = (path: string, message: string) =>
+  Effect.die(InvalidRequestError.at("query", path, "invalidFormat", message))
+
+/** What chooses the page of a list. */
+interface Paged {
+  readonly page?: number | undefined
+  readonly after?: string | undefined
+  readonly sortBy?: string | undefined
+}
+
+/** Ends a request with `after` that is rejected whatever its list is. */
+export const check = ({ after, page, sortBy }: Paged) => {
+  if (after === undefined) return Effect.void
+  if (page !== undefined) return rejected("page", "Leave out `page`: `after` says where to begin")
+  if (sortBy === rank) return rejected("sortBy", "`after` needs an order other than relevance")
+  return after === "" || contentOf(after) !== undefined ? Effect.void : Effect.die(malformed)
+}
 
 /** Whether a cursor is of this list. */
-export const isOf = (cursor: string, list: unknown): boolean => {
-  const content = contentOf(cursor)
-  return Array.isArray(content) && content[0] === tagOf(list)
-}
+export const isOf = (cursor: string, list: unknown): boolean => contentOf(cursor)?.tag === tagOf(list)
 
 /** The place of a cursor of this list, whose sort values are of a kind; or the error of another one. */
 export const decode = (cursor: string, list: unknown, kind: SortKind): Place | InvalidRequestError => {
   const content = contentOf(cursor)
-  if (!Array.isArray(content) || content.length !== 3) return malformed
-  const [tag, key, uuid]: ReadonlyArray<unknown> = content
-  if (typeof tag !== "string" || typeof uuid !== "string" || !isUuid(uuid)) return malformed
+  if (content === undefined) return malformed
+  const { key, tag, uuid } = content
   if (tag !== tagOf(list)) return foreign
   return isKey(key, kind) ? { key, uuid } : malformed
 }

@@ -58,13 +58,8 @@ interface Row<A> {
   readonly last?: Keyset.Place | null
 }
 
-const invalid = (path: string, message: string) => InvalidRequestError.at("query", path, "invalidFormat", message)
-
 /** How many totals are remembered. */
 const maxTotals = 1000
-
-/** The order of a search that ranks what it finds: a rank is no place. */
-const rank = "relevance"
 
 /** Parameters that choose a page of a list, and not the list. */
 const paging: ReadonlySet<string> = new Set([
@@ -128,15 +123,10 @@ export const make = Effect.fnUntraced(function* <A>(options: ListSql.ListOptions
   }
 
   /** Where a page begins that has no number; ends the request if the cursor is not one of this list. */
-  const placeOf = Effect.fnUntraced(function* (
-    { after, page }: ListRequest,
-    view: View,
-    sortBy: string,
-    list: unknown
-  ) {
+  const placeOf = Effect.fnUntraced(function* (request: ListRequest, view: View, sortBy: string, list: unknown) {
+    yield* Keyset.check(request)
+    const { after } = request
     if (after === undefined) return undefined
-    if (page !== undefined) return yield* Effect.die(invalid("page", "Leave out `page`: `after` says where to begin"))
-    if (sortBy === rank) return yield* Effect.die(invalid("sortBy", "`after` needs an order other than relevance"))
     if (after === "") return "start" as const
     const place = Keyset.decode(after, list, statements.kindOf(sortBy, view))
     return "issues" in place ? yield* Effect.die(place) : place

@@ -198,6 +198,23 @@ layer(TestServer.layer(), { excludeTestServices: true })("include", (it) => {
     })
   )
 
+  it.effect("a query that contradicts itself is a 400 also where the key may not read the included records", () =>
+    Effect.gen(function* () {
+      const { key } = yield* TestServer.TestServer
+      const narrow = yield* key(["read:locations"])
+      for (const [path, problem] of [
+        ["locations?include=users&radius=5km", "radius notAllowed"],
+        ["locations?include=users&sortBy=distance", "sortBy notAllowed"],
+        ["locations?include=users&near=52,5&sortOrder=desc", "sortOrder notAllowed"],
+        ["locations?include=users&page=1&after=", "page invalidFormat"],
+        ["locations?include=users&after=garbage", "after invalidFormat"]
+      ] as const) {
+        const answer = yield* send("GET", `/v1/${path}`, { key: narrow })
+        assert.deepStrictEqual(problemsOf(answer), [400, "InvalidRequestError", problem], path)
+      }
+    })
+  )
+
   it.effect("a write does not take included records", () =>
     Effect.gen(function* () {
       const location = yield* create()

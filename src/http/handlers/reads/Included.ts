@@ -2,11 +2,18 @@ import { Effect } from "effect"
 import { includedPermissions } from "../../../domain/query/Include.ts"
 import type { Selection } from "../../../domain/query/Selection.ts"
 import { InvalidRequestError } from "../../../domain/write/RequestErrors.ts"
+import * as Keyset from "../../../sql/lists/Keyset.ts"
 import { demand } from "../../transport/Authorization.ts"
 
-/** Reads records if the key may read those that the answer includes. */
-export const permitted = <A, E, R>({ include = [] }: Selection, read: Effect.Effect<A, E, R>) =>
-  Effect.andThen(demand(...include.map((name) => includedPermissions[name])), read)
+/** Reads records if the key may read those that the answer includes. What is wrong with the query comes first. */
+export const permitted = <A, E, R>(
+  { include = [], ...request }: Selection & Parameters<typeof Keyset.check>[0],
+  read: Effect.Effect<A, E, R>
+) =>
+  Keyset.check(request).pipe(
+    Effect.andThen(demand(...include.map((name) => includedPermissions[name]))),
+    Effect.andThen(read)
+  )
 
 /** Ends the request if an answer of the past would include other records. */
 export const notInPast = ({ include = [] }: Selection) => {
