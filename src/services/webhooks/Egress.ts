@@ -5,7 +5,11 @@ import { Settings } from "../../settings/Config.ts"
 import { type AddressKind, isLocalhost, kindOf } from "./Addresses.ts"
 
 /** Why the service does not connect to a URL. */
-export class EgressError extends Schema.TaggedError<EgressError>()("EgressError", { message: Schema.String }) {}
+export class EgressError extends Schema.TaggedError<EgressError>()("EgressError", {
+  message: Schema.String,
+  /** Whether the host may be found later: no DNS server said that there is none. */
+  isPassing: Schema.Boolean
+}) {}
 
 /** Where to connect for a URL: the addresses of its host, each of which may be connected to. */
 export interface Target {
@@ -22,6 +26,7 @@ export const Lookup = Context.Reference<(host: string) => Promise<ReadonlyArray<
 
 const resolver = new Resolver({ timeout: 2000, tries: 2 })
 
+/** The DNS has no such host. */
 const isUnknown = (error: unknown) =>
   error instanceof Error && "code" in error && (error.code === "ENOTFOUND" || error.code === "ENODATA")
 
@@ -98,29 +103,30 @@ export class Egress extends Context.Service<
         return Result.succeed(url)
       }
 
-      const addressesOf = (host: string): Effect.Effect<ReadonlyArray<string>, string> => {
+      const addressesOf = (host: string): Effect.Effect<ReadonlyArray<string>, EgressError> => {
         if (isIP(host) !== 0) return Effect.succeed([host])
         if (isLocalhost(host)) return Effect.succeed(["127.0.0.1"])
         return Effect.tryPromise({
           try: () => lookupHost(host),
-          catch: () => `has a host that does not resolve: ${host}`
+          catch: (error) => new EgressError({ message: unresolved(host), isPassing: !isUnknown(error) })
         })
       }
 
-      const target = Effect.fnUntraced(
-        function* (text: string) {
-          const url = yield* Effect.fromResult(parse(text))
-          const [first, ...others] = yield* addressesOf(url.hostname.replace(/^\[|\]$/g, ""))
-          if (first === undefined) return yield* Effect.fail(`has a host that does not resolve: ${url.hostname}`)
-          const kinds = [first, ...others].map(kindOf)
-          if (!kinds.every(allows)) return yield* Effect.fail("leads to an address that is not on the internet")
-          const found: Target = { url, addresses: [first, ...others], isPrivate: kinds.includes("private") }
-          return found
-        },
-        Effect.mapError((message) => new EgressError({ message }))
-      )
+      const target = Effect.fnUntraced(function* (text: string) {
+        const url = yield* Effect.fromResult(Result.mapError(parse(text), forbidden))
+        const [first, ...others] = yield* addressesOf(url.hostname.replace(/^\[|\]$/g, ""))
+        if (first === undefined) return yield* forbidden(unresolved(url.hostname))
+        const kinds = [first, ...others].map(kindOf)
+        if (!kinds.every(allows)) return yield* forbidden("leads to an address that is not on the internet")
+        const found: Target = { url, addresses: [first, ...others], isPrivate: kinds.includes("private") }
+        return found
+      })
 
       return Egress.of({ target })
     })
   )
 }
+
+const forbidden = (message: string) => new EgressError({ message, isPassing: false })
+
+const unresolved = (host: string) => `has a host that does not resolve: ${host}`

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, type Duration, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import {
   type PartialWebhook,
@@ -21,7 +21,8 @@ import { defaultOverlapSeconds } from "../../domain/keys/OverlapSeconds.ts"
 import type { Selection } from "../../domain/query/Selection.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
-import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import { InvalidRequestError, ServiceUnavailableError } from "../../domain/write/RequestErrors.ts"
+import { CurrentTransaction } from "../../domain/write/SurroundingTransaction.ts"
 import type { Written, WrittenWith } from "../../domain/write/Written.ts"
 import { Webhooks as Repository } from "../../repositories/webhooks/Webhooks.ts"
 import { Cursors } from "../changes/Cursors.ts"
@@ -30,6 +31,11 @@ import { shown } from "./Signature.ts"
 
 type ListRequest = Parameters<Repository["Service"]["list"]>[0]
 type Rejected = InvalidRequestError | MissingPermissionsError | WebhookNotFoundError
+
+/** How long a lookup of a host may take within a transaction, which holds a connection; replaced in tests. */
+export const LookupPatience = Context.Reference<Duration.Input>("waypost/services/webhooks/Webhooks/LookupPatience", {
+  defaultValue: () => "1 second"
+})
 
 /** The webhooks, their URLs and what keys may do with them. */
 export class Webhooks extends Context.Service<
@@ -73,6 +79,7 @@ export class Webhooks extends Context.Service<
       const repository = yield* Repository
       const cursors = yield* Cursors
       const egress = yield* Egress
+      const patience = yield* LookupPatience
 
       /** A text within a value has its quotation marks escaped, so that only the member itself is replaced. */
       const show = <A>(json: Encoded<A>) =>
@@ -86,10 +93,18 @@ export class Webhooks extends Context.Service<
       const authorized = (uuid: WebhookId, key: CallingKey) =>
         Effect.tap(find(uuid), ({ types }) => authorize(key, types))
 
-      const checkUrl = (url: string) =>
-        Effect.mapError(egress.target(url), ({ message }) =>
-          InvalidRequestError.inBody("url", "notAllowed", `The URL ${message}`)
+      const checkUrl = Effect.fnUntraced(function* (url: string) {
+        const isWithin = (yield* CurrentTransaction) !== undefined
+        const target = egress.target(url)
+        return yield* Effect.catch(
+          isWithin ? Effect.timeoutOrElse(target, { duration: patience, orElse: () => notFound }) : target,
+          ({ isPassing, message }) =>
+            // What a transaction answers may be kept, and this is no answer for long.
+            isWithin && isPassing
+              ? notFound
+              : Effect.fail(InvalidRequestError.inBody("url", "notAllowed", `The URL ${message}`))
         )
+      })
 
       const create = Effect.fn("Webhooks.create")(function* (webhook: WebhookCreate, key: CallingKey) {
         yield* authorize(key, webhook.types)
@@ -147,6 +162,10 @@ export class Webhooks extends Context.Service<
 }
 
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Webhook))
+
+const notFound = Effect.die(
+  new ServiceUnavailableError({ message: "The host of the URL was not found in time; try again" })
+)
 
 const newSecret = () => SecureRandom.randomBytesUnsafe(32)
 

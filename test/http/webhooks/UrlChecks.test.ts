@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
+import { LookupPatience } from "../../../src/services/webhooks/Webhooks.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { status } from "../../support/Receiver.ts"
 import { createProduct } from "../../support/requests/ProductRequests.ts"
@@ -11,12 +12,15 @@ import { eventually } from "../../support/Until.ts"
 const url = "https://first.example"
 const moved = "https://moved.example"
 
-/** What happens during each lookup of the new host. */
+/** What happens during each lookup of the new host, and its answer. */
 let duringLookup: Array<() => Promise<unknown>> = []
+let answerOf: () => Promise<ReadonlyArray<string>> = TestServer.lookup
 const lookup = async (host: string) => {
-  if (host === "moved.example") await duringLookup.shift()?.()
-  return TestServer.lookup()
+  if (host !== "moved.example") return TestServer.lookup()
+  await duringLookup.shift()?.()
+  return answerOf()
 }
+const failure = (code: string) => () => Promise.reject(Object.assign(new Error(code), { code }))
 
 /** Moves a webhook of products with a key that may read products; while the new host is looked up, another key writes this. */
 const move = Effect.fnUntraced(function* (changes: ReadonlyArray<object>, headers: Record<string, string> = {}) {
@@ -30,7 +34,17 @@ const move = Effect.fnUntraced(function* (changes: ReadonlyArray<object>, header
   return { answer, webhook: yield* readWebhook(uuid) }
 })
 
-layer(TestServer.layer({}, lookup), { excludeTestServices: true })("checks of a new URL", (it) => {
+/** Moves a webhook as often as it is asked to. */
+const moving = Effect.map(
+  createWebhook({ url, types: ["product.*"] }),
+  ({ uuid }) =>
+    (headers: Readonly<Record<string, string>>) =>
+      send("PATCH", `${path}/${uuid}`, { body: { url: moved }, headers })
+)
+
+const patient = TestServer.layer({}, lookup).pipe(Layer.provide(Layer.succeed(LookupPatience, "1 minute")))
+
+layer(patient, { excludeTestServices: true })("checks of a new URL", (it) => {
   it.effect("a key cannot move a webhook that gets types that it may not read while the new host is looked up", () =>
     Effect.gen(function* () {
       const { answer, webhook } = yield* move([{ types: ["post.*"] }])
@@ -91,6 +105,37 @@ layer(TestServer.layer({}, lookup), { excludeTestServices: true })("checks of a 
         first.received.map(({ json }) => json.data.record.uuid),
         location
       )
+    })
+  )
+
+  it.effect("a passing failure of the DNS is not kept for an Idempotency-Key, and that of an unknown host is", () =>
+    Effect.gen(function* () {
+      const move = yield* moving
+      const [passing, unknown] = [{ "idempotency-key": "passing" }, { "idempotency-key": "unknown" }]
+      answerOf = failure("ESERVFAIL")
+      expectError(yield* move(passing), 503, "ServiceUnavailableError")
+      expectError(yield* move({}), 400, "InvalidRequestError")
+      answerOf = failure("ENOTFOUND")
+      expectError(yield* move(unknown), 400, "InvalidRequestError")
+      answerOf = TestServer.lookup
+      assert.strictEqual((yield* move(passing)).status, 200)
+      const kept = yield* move(unknown)
+      expectError(kept, 400, "InvalidRequestError")
+      assert.strictEqual(kept.headers.get("idempotent-replayed"), "true")
+    })
+  )
+})
+
+layer(TestServer.layer({}, lookup), { excludeTestServices: true })("name servers of a new URL", (it) => {
+  it.effect("a write within one transaction does not wait for name servers that do not answer", () =>
+    Effect.gen(function* () {
+      const move = yield* moving
+      answerOf = () => new Promise(() => {})
+      for (const headers of [{ "idempotency-key": "waits-for-names" }, { prefer: "validate-only" }]) {
+        const answer = yield* move(headers)
+        expectError(answer, 503, "ServiceUnavailableError")
+        assert.strictEqual(answer.headers.get("retry-after"), "1")
+      }
     })
   )
 })
