@@ -59,14 +59,20 @@ interface Verified {
 const withoutScheme = (header: string) => header.replace(/^(?:bearer|apikey) +/i, "").trim()
 
 /** Looks up the key of a request; `forget` drops what is cached of one. */
-export const make = Effect.fnUntraced(function* (repository: Repository["Service"]) {
+export const make = Effect.fnUntraced(function* (
+  repository: Pick<Repository["Service"], "calling" | "findById" | "findNewById" | "touch">
+) {
   // A failed lookup is not cached, or the end of an outage of the database would show a second late.
   const keptOnSuccess = {
     capacity: 10_000,
     timeToLive: (exit: Exit.Exit<unknown>) => (Exit.isSuccess(exit) ? Infinity : 0)
   } as const
   const stored = yield* Cache.makeWith((id: string) => dated(repository.findById(id)), keptOnSuccess)
-  const fresh = yield* Cache.makeWith((id: string) => dated(repository.findNewById(id)), keptOnSuccess)
+  /** By client and id: a lookup waits in the share of the client that asked first, and another one must not wait with it. */
+  const fresh = yield* Cache.makeWith(
+    (asked: string) => dated(repository.findNewById(asked.slice(asked.lastIndexOf(" ") + 1))),
+    keptOnSuccess
+  )
   /** The hashes of the secrets of keys that were right, by id. */
   const known = new Map<string, Uint8Array>()
   const calling = yield* Cache.makeWith((uuid: ApiKeyId) => dated(repository.calling(uuid)), keptOnSuccess)
@@ -80,7 +86,11 @@ export const make = Effect.fnUntraced(function* (repository: Repository["Service
   const find = (id: string, secretHash: Uint8Array, client: string) =>
     timingSafeEqual(secretHash, known.get(id) ?? noHash)
       ? used(stored, id)
-      : Effect.provideService(used(fresh, id), CurrentShare, { id: client, weight: 1, isAlone: () => false })
+      : Effect.provideService(used(fresh, `${client} ${id}`), CurrentShare, {
+          id: client,
+          weight: 1,
+          isAlone: () => false
+        })
 
   const remember = (id: string, secretHash: Uint8Array) => {
     if (known.has(id)) return
@@ -106,7 +116,8 @@ export const make = Effect.fnUntraced(function* (repository: Repository["Service
         forgotten += 1
         drop(id)
       }),
-      Effect.andThen(Cache.invalidate(stored, id), Cache.invalidate(fresh, id))
+      // Which clients asked for it is not known.
+      Effect.andThen(Cache.invalidate(stored, id), Cache.invalidateAll(fresh))
     )
   yield* Clock.clockWith((clock) =>
     Effect.sync(() => {
