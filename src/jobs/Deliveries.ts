@@ -29,7 +29,7 @@ const count = (outcome: Attempt["state"], number: number) =>
   Metric.update(Metric.withAttributes(attempts, { outcome }), number)
 
 /** Delivers events: one loop records what ended and takes what is due, and each delivery runs by itself. */
-const deliver = Effect.gen(function* () {
+const deliver = Effect.fnUntraced(function* <R>(stopping: Effect.Effect<void, never, R>) {
   const queue = yield* DeliveryQueue
   const deliverer = yield* Deliverer
   const ended = yield* Queue.unbounded<Attempt>()
@@ -46,15 +46,13 @@ const deliver = Effect.gen(function* () {
   })
 
   const running = yield* FiberMap.make<number>()
-  yield* Effect.addFinalizer(() =>
-    Effect.gen(function* () {
-      yield* Effect.timeoutOption(FiberMap.awaitEmpty(running), patience)
-      const open = Array.from(running, ([id]) => id)
-      yield* FiberMap.clear(running)
-      yield* record
-      if (open.length > 0) yield* queue.release(open)
-    }).pipe(Effect.timeoutOption("5 seconds"), Effect.ignoreCause)
-  )
+  const end = Effect.gen(function* () {
+    yield* Effect.timeoutOption(FiberMap.awaitEmpty(running), patience)
+    const open = Array.from(running, ([id]) => id)
+    yield* FiberMap.clear(running)
+    yield* record
+    if (open.length > 0) yield* queue.release(open)
+  }).pipe(Effect.timeoutOption("5 seconds"), Effect.ignoreCause)
 
   const start = (taken: Taken) =>
     FiberMap.run(
@@ -80,7 +78,8 @@ const deliver = Effect.gen(function* () {
   // Without webhooks there is nothing to look for.
   const hasWebhooks = yield* cachedForASecond(queue.hasWebhooks)
   const whenNeeded = Effect.flatMap(hasWebhooks, (some) => (some ? cycle : Effect.sleep("1 second")))
-  yield* Effect.forkScoped(Effect.forever(logged("Could not deliver events to webhooks", whenNeeded)))
+  const delivering = Effect.forever(logged("Could not deliver events to webhooks", whenNeeded))
+  yield* Effect.forkScoped(Effect.ensuring(Effect.raceFirst(delivering, stopping), end))
 
   const measure = Effect.gen(function* () {
     const backlog = (yield* hasWebhooks) ? yield* queue.backlog : { due: 0, oldestSeconds: 0 }
@@ -91,5 +90,8 @@ const deliver = Effect.gen(function* () {
   yield* repeatedly("Could not remove old attempts of webhooks", "1 hour", queue.prune)
 })
 
-/** Delivers the events of the log to webhooks while the service runs; several processes share the work. */
-export const layer = Layer.effectDiscard(deliver)
+/**
+ * Delivers the events of the log to webhooks while the service runs; several processes share the work. It stops once `stopping` has
+ * ended: a stop that first waits for requests, and then for receivers, would take longer than it may.
+ */
+export const layer = <R>(stopping: Effect.Effect<void, never, R>) => Layer.effectDiscard(deliver(stopping))

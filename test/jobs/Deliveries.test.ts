@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Layer, Logger, Queue } from "effect"
+import { Clock, Deferred, Effect, Layer, Logger, Queue } from "effect"
 import type { Event } from "../../src/domain/changes/Event.ts"
 import { WebhookId } from "../../src/domain/changes/Webhook.ts"
 import * as Deliveries from "../../src/jobs/Deliveries.ts"
@@ -56,7 +56,7 @@ describe("the job of deliveries", () => {
             retry: 0
           })
       })
-      const job = Deliveries.layer.pipe(
+      const job = Deliveries.layer(Effect.never).pipe(
         Layer.provide([Layer.succeed(DeliveryQueue, queue), Layer.succeed(Deliverer, deliverer)]),
         Layer.provide(Logger.layer([Logger.map(Logger.formatJson, (line) => void lines.push(line))]))
       )
@@ -65,6 +65,37 @@ describe("the job of deliveries", () => {
         assert.deepStrictEqual([yield* Queue.take(delivered), yield* Queue.take(delivered)], [1, 2])
       }).pipe(Effect.scoped)
       assert.match(lines.join(), /Could not deliver events to webhooks.*The queue cannot be filled/)
+    })
+  )
+
+  it.live("gives back what receivers do not answer once the service stops, and takes nothing more", () =>
+    Effect.gen(function* () {
+      const isStopping = yield* Deferred.make<void>()
+      const sent = yield* Queue.unbounded<number>()
+      const released = yield* Queue.unbounded<ReadonlyArray<number>>()
+      let taken = 0
+      const queue = Layer.mock(DeliveryQueue, {
+        hasWebhooks: Effect.succeed(true),
+        fill: Effect.void,
+        take: Effect.sync(() => [waiting(++taken)]),
+        finish: () => Effect.void,
+        release: (ids) => Effect.asVoid(Queue.offer(released, ids)),
+        backlog: Effect.succeed({ due: 0, oldestSeconds: 0 }),
+        prune: Effect.void
+      })
+      const deliverer = Layer.mock(Deliverer, {
+        deliver: ({ id }) => Effect.andThen(Queue.offer(sent, id), Effect.never)
+      })
+      const job = Deliveries.layer(Deferred.await(isStopping)).pipe(Layer.provide([queue, deliverer]))
+      yield* Effect.gen(function* () {
+        yield* Layer.build(job)
+        const first = yield* Queue.take(sent)
+        yield* Deferred.succeed(isStopping, undefined)
+        assert.include(yield* Queue.take(released), first)
+        const before = taken
+        yield* Effect.sleep("300 millis")
+        assert.strictEqual(taken, before)
+      }).pipe(Effect.scoped)
     })
   )
 
@@ -90,7 +121,7 @@ describe("the job of deliveries", () => {
           })
       })
       const events = Layer.mock(Events, { encode: () => encodedOf<Event>({}) })
-      const job = Deliveries.layer.pipe(
+      const job = Deliveries.layer(Effect.never).pipe(
         Layer.provide(Deliverer.layer),
         Layer.provide(Sender.layer),
         Layer.provide([queue, egress, events])
@@ -132,7 +163,10 @@ describe("the job of deliveries", () => {
           })
       })
       const events = Layer.mock(Events, { encode: () => encodedOf<Event>({}) })
-      const job = Deliveries.layer.pipe(Layer.provide(Deliverer.layer), Layer.provide([queue, sender, events]))
+      const job = Deliveries.layer(Effect.never).pipe(
+        Layer.provide(Deliverer.layer),
+        Layer.provide([queue, sender, events])
+      )
       yield* Effect.gen(function* () {
         yield* Layer.build(job)
         yield* eventually(
