@@ -24,10 +24,10 @@ export interface Limits {
   /** Whether the body may arrive for as long as the answer may take, as the client's bandwidth allows. */
   readonly hasSlowBody: boolean
   /**
-   * The count of requests in flight that it belongs to. Parts have a count of their own, so that slow ones never crowd out
-   * other requests; an exempt route answers even when the service is overloaded.
+   * The count of requests in flight that it belongs to. Parts and files have counts of their own, so that slow clients and a
+   * slow storage never crowd out other requests; an exempt route answers even when the service is overloaded.
    */
-  readonly inFlight: "requests" | "parts" | "exempt"
+  readonly inFlight: "requests" | "parts" | "files" | "exempt"
   /** The maximum size of the body, in bytes. */
   readonly maxBodyBytes: number | undefined
   /** The share of its key in which a request counts, in addition to that of requests; a place of the process goes with it. */

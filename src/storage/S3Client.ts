@@ -27,10 +27,10 @@ interface Timeouts {
 const defaultTimeouts: Timeouts = { connection: 1000, request: 10_000, total: 12_000 }
 
 /**
- * More than the requests in flight (512 by default) and the downloads (256) of a process, so that slow downloads leave
- * connections for others.
+ * More than the requests in flight and those for files (512 each by default) and the downloads (256) of a process, so that
+ * slow downloads leave connections for others.
  */
-const maxSockets = 1000
+const maxSockets = 1500
 
 /** The AWS SDK with time limits. It is large, so it is only loaded if it is used. */
 export const connect = Effect.fnUntraced(function* (options: S3Options) {

@@ -1,7 +1,9 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import { once } from "node:events"
+import { promises } from "node:fs"
 import { type IncomingMessage, request } from "node:http"
+import { syncBuiltinESMExports } from "node:module"
 import { connect } from "node:net"
 import { MaxDownloads } from "../../src/http/routes/Files.ts"
 import { begin, complete, pathOf, put, send } from "../support/requests/UploadParts.ts"
@@ -123,6 +125,86 @@ layer(listening({ PUBLIC_URL: "https://api.example.com" }).pipe(Layer.provide(fe
     it.effect(
       "more of them than it may have are a 503 with Retry-After, until one is read or its connection closes",
       () => limits(5, 503, "ServiceUnavailableError")
+    )
+  }
+)
+
+/** A storage that does not say the size of a file until `answer`, and counts how often it was asked. */
+const silentStorage = Effect.fnUntraced(function* (path: string) {
+  const [, uuid] = /^\/files\/([^/]+)/.exec(path)!
+  const answered = Promise.withResolvers<void>()
+  const { stat } = promises
+  let asked = 0
+  const use = (used: typeof stat) => {
+    promises.stat = used
+    syncBuiltinESMExports()
+  }
+  const silent = async (file: string) => {
+    if (file.endsWith(uuid!)) {
+      asked++
+      await answered.promise
+    }
+    return stat(file)
+  }
+  const answer = Effect.sync(() => answered.resolve())
+  yield* Effect.acquireRelease(
+    Effect.sync(() => use(silent as typeof stat)),
+    () =>
+      Effect.andThen(
+        answer,
+        Effect.sync(() => use(stat))
+      )
+  )
+  const isAsked = (times: number) =>
+    eventually(
+      "the storage is asked",
+      Effect.sync(() => asked),
+      (count) => count === times
+    )
+  return { answer, isAsked }
+})
+
+layer(listening({ MAX_IN_FLIGHT: "4", PUBLIC_URL: "https://api.example.com" }), { excludeTestServices: true })(
+  "requests for files that wait for the storage",
+  (it) => {
+    it.effect("as many requests for files as may be in flight take no place of a request with a key", () =>
+      Effect.gen(function* () {
+        const path = yield* uploaded(1000)
+        const storage = yield* silentStorage(path)
+        const waiting = yield* Effect.forkScoped(Effect.replicateEffect(get(path), 4, { concurrency: 4 }))
+        yield* storage.isAsked(4)
+        assert.strictEqual((yield* send("GET", "/v1/me")).status, 200)
+        const { body, headers, status } = yield* get(path)
+        assert.deepStrictEqual([status, body._tag, headers["retry-after"]], [503, "ServiceUnavailableError", "1"])
+        assert.strictEqual(headers["access-control-allow-origin"], "*")
+        yield* storage.answer
+        for (const { status } of yield* Fiber.join(waiting)) assert.strictEqual(status, 206)
+      }).pipe(Effect.scoped)
+    )
+  }
+)
+
+layer(listening({ MAX_IN_FLIGHT: "4" }), { excludeTestServices: true })(
+  "requests of a client network for files that wait for the storage",
+  (it) => {
+    // Other systems have a single address of their own.
+    it.effect.skipIf(process.platform !== "linux")(
+      "more requests for files than a client network may have in flight are a 429, and leave places to others",
+      () =>
+        Effect.gen(function* () {
+          const path = yield* uploaded(1000)
+          const storage = yield* silentStorage(path)
+          const waiting = yield* Effect.forkScoped(Effect.replicateEffect(get(path), 2, { concurrency: 2 }))
+          yield* storage.isAsked(2)
+          const { body, headers, status } = yield* get(path)
+          assert.deepStrictEqual([status, body._tag, headers["retry-after"]], [429, "RateLimitExceededError", "1"])
+          assert.strictEqual(headers["access-control-allow-origin"], "*")
+          const other = yield* Effect.forkScoped(send("GET", path, { key: null, from: "127.0.0.2" }))
+          yield* storage.isAsked(3)
+          yield* storage.answer
+          assert.strictEqual((yield* Fiber.join(other)).status, 200)
+          for (const { status } of yield* Fiber.join(waiting)) assert.strictEqual(status, 206)
+        }).pipe(Effect.scoped)
     )
   }
 )

@@ -16,11 +16,15 @@ import * as Cors from "../transport/Cors.ts"
 import { noRoute, overloaded } from "../transport/Failures.ts"
 import { CurrentPlace, InFlight } from "../transport/InFlight.ts"
 import type { Route } from "../transport/RouteTable.ts"
+import * as ClientPlaces from "../transport/limits/ClientPlaces.ts"
 import { minUnreadBytes } from "../transport/limits/Shares.ts"
 import { lists } from "./AcceptHeaders.ts"
-import * as ClientPlaces from "./ClientPlaces.ts"
 
-export const route = { method: "GET", path: "/files/:uuid/:name" } as const satisfies Route
+export const route = {
+  method: "GET",
+  path: "/files/:uuid/:name",
+  limits: { inFlight: "files" }
+} as const satisfies Route
 
 /** Requests that wait for a thumbnail; more are answered with the icon at once. */
 export const MaxThumbnailWaits = Context.Reference<ClientPlaces.Max>("waypost/http/routes/Files/MaxThumbnailWaits", {

@@ -1,4 +1,4 @@
-import { Context, type Duration, Effect, Layer, MutableRef } from "effect"
+import { Context, type Duration, Effect, Layer, MutableRef, Result } from "effect"
 import type { Share } from "../../domain/keys/Share.ts"
 import { Settings } from "../../settings/Config.ts"
 import type { BulkPlace } from "./limits/BulkPlace.ts"
@@ -33,28 +33,39 @@ export const CurrentPlace = Context.Reference<Place>("waypost/http/transport/InF
   })
 })
 
-/** A place that is taken in a count, which has at most `max`. */
-export const placeIn = (count: MutableRef.MutableRef<number>, max: number): Place => {
-  let isTaken = true
-  MutableRef.increment(count)
-  return {
-    share: undefined,
-    bulk: undefined,
-    leaveShare: () => undefined,
-    lastsSince: undefined,
-    enter: () => {
-      if (isTaken) return true
-      if (MutableRef.get(count) >= max) return false
-      MutableRef.increment(count)
-      isTaken = true
-      return true
-    },
-    leave: () => {
-      if (isTaken) MutableRef.decrement(count)
-      isTaken = false
-    }
+/** A function that releases what was taken, or the limit that is reached. */
+export type Taken = Result.Result<() => void, "process" | "network">
+
+/** Takes from a count, which has at most `max`. */
+export const takeIn = (count: MutableRef.MutableRef<number>, max: number): (() => Taken) => {
+  const taken: Taken = Result.succeed(() => MutableRef.decrement(count))
+  const full: Taken = Result.fail("process")
+  return () => {
+    if (MutableRef.get(count) >= max) return full
+    MutableRef.increment(count)
+    return taken
   }
 }
+
+/** A place that is taken by `take`. */
+export const placeOf = (take: () => Taken): Result.Result<Place, "process" | "network"> =>
+  Result.map(take(), (taken) => {
+    let release: (() => void) | undefined = taken
+    return {
+      share: undefined,
+      bulk: undefined,
+      leaveShare: () => undefined,
+      lastsSince: undefined,
+      enter: () => {
+        release ??= Result.getOrUndefined(take())
+        return release !== undefined
+      },
+      leave: () => {
+        release?.()
+        release = undefined
+      }
+    }
+  })
 
 /**
  * How long the rejection of an overload waits, in milliseconds: clients that repeat at once would otherwise take the

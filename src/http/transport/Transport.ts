@@ -1,8 +1,8 @@
-import { ByteSize, Clock, Context, Effect, LogLevel, MutableRef, References, type Types } from "effect"
+import { ByteSize, Clock, Context, Effect, LogLevel, MutableRef, References, Result, type Types } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { maxPathBytes, maxQueryBytes } from "../../api/Limits.ts"
 import { Settings } from "../../settings/Config.ts"
-import { UriTooLongError } from "../../domain/write/RequestErrors.ts"
+import { RateLimitExceededError, UriTooLongError } from "../../domain/write/RequestErrors.ts"
 import {
   isRouteNotFound,
   makeRecover,
@@ -17,11 +17,12 @@ import * as Cors from "./Cors.ts"
 import * as Methods from "./Methods.ts"
 import * as Metrics from "./Metrics.ts"
 import { CurrentRequestId, requestIdOf } from "./CurrentRequest.ts"
-import { CurrentPlace, InFlight, placeIn } from "./InFlight.ts"
+import { CurrentPlace, InFlight, placeOf, takeIn } from "./InFlight.ts"
 import { isLate } from "./NodeServer.ts"
 import { requestIdHeader } from "./Rejections.ts"
 import { RouteTable } from "./RouteTable.ts"
 import { withTimeout } from "./Timeout.ts"
+import * as ClientPlaces from "./limits/ClientPlaces.ts"
 import * as UnreadAnswers from "./limits/UnreadAnswers.ts"
 
 const tooLong = (url: string): UriTooLongError | undefined => {
@@ -53,8 +54,8 @@ const hasOneHost = (host: string | undefined, source: object) =>
  */
 const loggable = (url: string) => url.replace(/\?.*$/s, "").replaceAll(/wp_\w+/g, "wp_…")
 
-/** A page that sends parts reads when to send one again. */
-const overloadedPart = Cors.readable(overloadedResponse)
+/** A page that sends parts or shows files reads when to try again. */
+const overloadedAddress = Cors.readable(overloadedResponse)
 
 /** Counted for a late body, whose answer the server has sent. */
 const late = HttpServerResponse.empty({ status: 408 })
@@ -70,7 +71,19 @@ export const layer = HttpRouter.middleware(
     const { CORS_ORIGINS: origins, LOG_LEVEL, MAX_IN_FLIGHT: maxInFlight } = yield* Settings
     const { delayRejection, inFlight, isDraining } = yield* InFlight
     const { isOperation, limitsOf, routes } = yield* RouteTable
-    const parts = MutableRef.make(0)
+    // A network leaves half of the places for files to others.
+    const files = { ofProcess: maxInFlight, ofNetwork: Math.ceil(maxInFlight / 2) }
+    const takes = {
+      requests: takeIn(inFlight, maxInFlight),
+      exempt: takeIn(inFlight, Infinity),
+      parts: takeIn(MutableRef.make(0), maxInFlight),
+      files: (yield* ClientPlaces.make(files)).take
+    }
+    const overloadedNetwork = Cors.readable(
+      toResponse(
+        RateLimitExceededError.retryIn(`Your network has ${files.ofNetwork} requests for files in flight; try again`)
+      )
+    )
     const otherMethod = Methods.make(routes, yield* HttpRouter.RouterConfig)
     const countUnread = yield* UnreadAnswers.make
     const recover = makeRecover()
@@ -124,15 +137,17 @@ export const layer = HttpRouter.middleware(
         const error = invalid(request)
         if (error !== undefined) return logged(Effect.succeed(finish(toResponse(error))), request, requestId)
         const limits = limitsOf(request.method, request.url)
-        const isPart = limits.inFlight === "parts"
-        const counter = isPart ? parts : inFlight
-        if (limits.inFlight !== "exempt" && MutableRef.get(counter) >= maxInFlight)
+        const taken = placeOf(() => takes[limits.inFlight](request))
+        if (Result.isFailure(taken)) {
+          const ofProcess = limits.inFlight === "requests" ? overloadedResponse : overloadedAddress
+          const rejection = taken.failure === "network" ? overloadedNetwork : ofProcess
           return logged(
-            delayRejection(() => finish(isPart ? overloadedPart : overloadedResponse)),
+            delayRejection(() => finish(rejection)),
             request,
             requestId
           )
-        const place = placeIn(counter, limits.inFlight === "exempt" ? Infinity : maxInFlight)
+        }
+        const place = taken.success
         // Added and not merged: merging would copy every service of the context.
         const known = Context.add(context, References.CurrentLogAnnotations, { requestId }).pipe(
           Context.add(CurrentRequestId, requestId),

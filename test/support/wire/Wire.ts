@@ -28,6 +28,8 @@ export interface Sent {
   readonly key?: string | null
   /** Sends the body with chunked encoding. */
   readonly chunked?: boolean
+  /** The address of the client. */
+  readonly from?: string
 }
 
 /** The service on a socket, composed as in main.ts. */
@@ -70,7 +72,9 @@ const sendOver =
                 : { "content-length": body.length }),
             ...sent.headers
           }
-          const outgoing = request({ host: "127.0.0.1", port, method, path, headers, agent: false }, (incoming) => {
+          const from = sent.from === undefined ? {} : { localAddress: sent.from }
+          const options = { host: "127.0.0.1", port, method, path, headers, agent: false, ...from } as const
+          const outgoing = request(options, (incoming) => {
             const chunks: Array<Buffer> = []
             incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
             incoming.on("error", reject)

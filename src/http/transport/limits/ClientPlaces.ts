@@ -1,7 +1,8 @@
 import { Effect, Option, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { Settings } from "../../settings/Config.ts"
-import * as ClientNetwork from "../transport/ClientNetwork.ts"
+import { Settings } from "../../../settings/Config.ts"
+import * as ClientNetwork from "../ClientNetwork.ts"
+import type { Taken } from "../InFlight.ts"
 
 /** How many places there are. */
 export interface Max {
@@ -28,7 +29,7 @@ export const make = Effect.fnUntraced(function* (max: Max) {
 
   return {
     /** Takes a place: a function that releases it, or the limit that is reached. */
-    take: (request: HttpServerRequest.HttpServerRequest): Result.Result<() => void, "process" | "network"> => {
+    take: (request: HttpServerRequest.HttpServerRequest): Taken => {
       const network = isBehindProxy ? "" : ClientNetwork.of(request)
       if (taken >= max.ofProcess) return Result.fail("process")
       if (network !== "" && (networks.get(network) ?? 0) >= max.ofNetwork) return Result.fail("network")
