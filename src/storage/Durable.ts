@@ -1,7 +1,8 @@
-import { Effect, type Scope } from "effect"
+import { Effect, PartitionedSemaphore, type Scope, Semaphore } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises"
 import { dirname, join } from "node:path"
+import { CurrentShare } from "../domain/keys/Share.ts"
 import { StorageUnavailableError } from "./Storage.ts"
 
 /**
@@ -34,7 +35,7 @@ export const append = ({ handle }: TemporaryFile, bytes: Uint8Array) => attempt(
 
 /** Renames a temporary file durably. */
 export const publish = Effect.fnUntraced(function* ({ handle, path }: TemporaryFile, target: string) {
-  yield* attempt(() => handle.sync())
+  yield* flush(handle)
   yield* move(path, target)
 })
 
@@ -60,8 +61,38 @@ export const makeFolders = Effect.fnUntraced(function* (folder: string, names: R
 })
 
 /** Flushes the entries of a folder. */
-export const syncFolder = (path: string) =>
-  Effect.scoped(Effect.flatMap(openFile(path), (folder) => attempt(() => folder.sync())))
+export const syncFolder = (path: string) => Effect.scoped(Effect.flatMap(openFile(path), flush))
+
+/** The threads of this process for operations on files; Node has four unless this is set. */
+const threads = Number(process.env["UV_THREADPOOL_SIZE"]) || 4
+
+/** The threads that flush. The others are for what takes a moment: every read of a file and the check of readiness. */
+const flushing = PartitionedSemaphore.makeUnsafe<string>({ permits: Math.max(1, Math.floor((threads * 3) / 4)) })
+
+/** How many of them a share may have. */
+const maxOfShare = Math.max(2, Math.floor(threads / 4))
+
+/** The shares with flushes, and how many these are. */
+const shares = new Map<string, { readonly own: Semaphore.Semaphore; flushes: number }>()
+
+/** Flushes a file or a folder. A large file holds its thread for many seconds, so that a share has a part of the threads. */
+export const flush = (handle: FileHandle) =>
+  Effect.flatMap(CurrentShare, ({ id }) =>
+    Effect.acquireUseRelease(
+      Effect.sync(() => {
+        const share = shares.get(id) ?? { own: Semaphore.makeUnsafe(maxOfShare), flushes: 0 }
+        shares.set(id, share)
+        share.flushes++
+        return share
+      }),
+      ({ own }) => own.withPermit(flushing.withPermit(id)(attempt(() => handle.sync()))),
+      (share) =>
+        Effect.sync(() => {
+          share.flushes--
+          if (share.flushes === 0) shares.delete(id)
+        })
+    )
+  )
 
 /** Opens a file or a folder for reading. */
 export const openFile = (path: string): Effect.Effect<FileHandle, StorageUnavailableError, Scope.Scope> =>

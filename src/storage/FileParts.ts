@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { access } from "node:fs/promises"
 import { FileNotFoundError } from "../domain/assets/File.ts"
 import { InvalidAddressError, PayloadTooLargeError } from "../domain/write/RequestErrors.ts"
-import { append, attempt, orOn, temporaryFile } from "./Durable.ts"
+import { append, attempt, flush, orOn, temporaryFile } from "./Durable.ts"
 import { type FileLayout, uploadFolder } from "./FileLayout.ts"
 import * as PartFiles from "./PartFiles.ts"
 import { isPartNumber } from "./PartList.ts"
@@ -73,7 +73,7 @@ export const make = (layout: FileLayout, secret: PartUrl.Secret): FileParts["Ser
       })
     )
     const eTag = md5.digest("hex")
-    yield* attempt(() => file.handle.sync())
+    yield* flush(file.handle)
     const fits = Effect.flatMap(left, (allowed) => (size > allowed ? tooLarge(maxSize) : Effect.void))
     // An abort removes the folder in one step, so a late part has no folder.
     yield* PartFiles.publishIf(file.path, folder, { partNumber, eTag, size }, fits).pipe(orOn("ENOENT", gone))

@@ -7,6 +7,7 @@ import { isUuid } from "../domain/schema/Fields.ts"
 import {
   append,
   attempt,
+  flush,
   makeFolders,
   move,
   openFile,
@@ -184,7 +185,7 @@ const publishBy = Effect.fnUntraced(function* (
   target: string,
   parts: ReadonlyArray<ListedPart>
 ) {
-  yield* attempt(() => handle.sync())
+  yield* flush(handle)
   const prefix = `${joined}${createHash("md5").update(namesIn(parts)).digest("hex")}-`
   const inside = join(folder, `${prefix}${basename(path)}`)
   yield* Effect.acquireUseRelease(

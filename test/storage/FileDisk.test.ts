@@ -1,12 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Option, Stream } from "effect"
+import { Effect, Fiber, Option, Stream } from "effect"
 import { randomBytes } from "node:crypto"
-import { readFileSync } from "node:fs"
+import { readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
+import { CurrentShare } from "../../src/domain/keys/Share.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import { failing, smallDisk, smallDiskIs } from "../support/storage/Disks.ts"
 import { filesBelow } from "../support/storage/Folder.ts"
 import { assertSame, contentOf, newKey, partUrl, put, send, uploaded } from "../support/storage/Parts.ts"
+import { eventually } from "../support/Until.ts"
 import { fileStorage, onStorage, receive } from "./PartServer.ts"
 
 const onSmallDisk = <A, E>(test: (root: string) => Effect.Effect<A, E, Storage>) =>
@@ -146,5 +148,47 @@ describe("failing fsync", () => {
         }
       })
     )
+  )
+})
+
+describe("a disk that takes long to flush files", () => {
+  it.live(
+    "the files of one share are flushed a few at a time, and those of another share without waiting for them",
+    () =>
+      onStorage((root) =>
+        Effect.gen(function* () {
+          const storage = yield* Storage
+          const flushed = Promise.withResolvers<void>()
+          let flushing = 0
+          yield* failing("sync", "EIO", async (handle) => {
+            if ((await handle.stat()).size !== 777) return false
+            flushing++
+            await flushed.promise
+            return false
+          })
+          const write = (id: string, size: number) =>
+            Effect.provideService(storage.write(newKey(), randomBytes(size), "text/plain"), CurrentShare, {
+              id,
+              weight: 1,
+              isAlone: () => false
+            })
+          const busy = yield* Effect.forkScoped(
+            Effect.replicateEffect(write("busy", 777), 20, { concurrency: "unbounded", discard: true })
+          )
+          // Before the writes are interrupted: none of them ends while its flush lasts.
+          yield* Effect.addFinalizer(() => Effect.sync(() => flushed.resolve()))
+          const temporary = join(root, "temporary")
+          yield* eventually(
+            "the bytes of all files are written",
+            Effect.sync(() => filesBelow(temporary).filter((name) => statSync(join(temporary, name)).size === 777)),
+            (written) => written.length === 20
+          )
+          yield* write("calm", 10)
+          assert.isBelow(flushing, 20)
+          flushed.resolve()
+          yield* Fiber.join(busy)
+          assert.strictEqual(flushing, 20)
+        }).pipe(Effect.scoped)
+      )
   )
 })

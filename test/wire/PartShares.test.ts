@@ -2,7 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { connect } from "node:net"
 import { eventually } from "../support/Until.ts"
-import { begin, pathOf, put } from "../support/requests/UploadParts.ts"
+import { failing } from "../support/storage/Disks.ts"
+import { begin, pathOf, put, send } from "../support/requests/UploadParts.ts"
+import { mebibyte } from "../support/requests/UploadRequests.ts"
 import { layer as listening, Wire } from "../support/wire/Wire.ts"
 
 const bytes = Buffer.alloc(1000, "a")
@@ -72,5 +74,64 @@ layer(listening({ MAX_IN_FLIGHT: "8" }), { excludeTestServices: true })("parts o
           assert.strictEqual((yield* put(other.parts[0]!.url, bytes)).status, 200)
         })
       )
+  )
+})
+
+/** Holds the flushes of files of a size, until the scope ends; how many have begun. */
+const heldFlushes = Effect.fnUntraced(function* (size: number) {
+  const flushed = Promise.withResolvers<void>()
+  const held = { begun: 0 }
+  yield* failing("sync", "EIO", async (handle) => {
+    if ((await handle.stat()).size !== size) return false
+    held.begun++
+    await flushed.promise
+    return false
+  })
+  yield* Effect.addFinalizer(() => Effect.sync(() => flushed.resolve()))
+  return eventually(
+    "flushes are held",
+    Effect.sync(() => held.begun),
+    (begun) => begun > 1
+  )
+})
+
+layer(listening(), { excludeTestServices: true })("slow flushes of a key", (it) => {
+  it.effect("parts of a key that are flushed slowly do not delay the part of another key", () =>
+    Effect.gen(function* () {
+      const { key } = yield* Wire
+      const [busy, calm] = [yield* key(["create:uploads"]), yield* key(["create:uploads"])]
+      const uploads = yield* Effect.replicateEffect(begin(bytes.length, busy), 6)
+      const held = yield* heldFlushes(bytes.length)
+      for (const { parts } of uploads) yield* Effect.forkScoped(put(parts[0]!.url, bytes))
+      yield* held
+      const { parts } = yield* begin(10, calm)
+      assert.strictEqual((yield* put(parts[0]!.url, bytes.subarray(0, 10))).status, 200)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect(
+    "uploads of a key whose joined files are flushed slowly do not delay the completion of another key's upload",
+    () =>
+      Effect.gen(function* () {
+        const { key } = yield* Wire
+        const [busy, calm] = [yield* key(["create:uploads"]), yield* key(["create:uploads"])]
+        /** Sends both parts of an upload; completes it. */
+        const sent = Effect.fnUntraced(function* (owner: string, size: number) {
+          const { parts, uuid } = yield* begin(size, owner)
+          const tags = yield* Effect.forEach(parts, ({ partNumber, url }) =>
+            Effect.map(
+              put(url, Buffer.alloc(partNumber === 1 ? 8 * mebibyte : size - 8 * mebibyte)),
+              ({ headers }) => ({ partNumber, eTag: headers.etag })
+            )
+          )
+          const body = JSON.stringify({ uuid, parts: tags })
+          return send("PUT", "/v1/uploads/complete-multi-part", { key: owner, body })
+        })
+        const completions = yield* Effect.replicateEffect(sent(busy, 8 * mebibyte + 1), 3)
+        const held = yield* heldFlushes(8 * mebibyte + 1)
+        for (const completion of completions) yield* Effect.forkScoped(completion)
+        yield* held
+        assert.strictEqual((yield* yield* sent(calm, 8 * mebibyte + 2)).status, 200)
+      }).pipe(Effect.scoped)
   )
 })

@@ -1,6 +1,7 @@
 import { Effect, Layer, Stream } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import type { ApiKeyId } from "../../domain/keys/ApiKey.ts"
+import { CurrentShare } from "../../domain/keys/Share.ts"
 import { RateLimitExceededError, RequestTimeoutError } from "../../domain/write/RequestErrors.ts"
 import { ApiKeys } from "../../services/ApiKeys.ts"
 import { partPath, PartUploads } from "../../services/PartUploads.ts"
@@ -59,7 +60,7 @@ export const layer = Layer.effectDiscard(
         if (!shares.take(share, "parts"))
           return Effect.fail(shares.exceeds(share, "parts") ? tooMany : tooManyInProcess)
         return Effect.ensuring(
-          work,
+          Effect.provideService(work, CurrentShare, share),
           Effect.sync(() => shares.release(share, "parts"))
         )
       })
