@@ -9,7 +9,8 @@ const defaultBatch = 50
 
 /**
  * Rebuilds the search documents of assets whose categories or meta tags were renamed. The rename itself only records the
- * assets, because there may be very many; concurrent processes take different ones.
+ * assets, because there may be very many; concurrent processes take different ones. One that is locked, as by a plan that is
+ * being applied, is left for a later run, so that it does not hold up the others.
  */
 const refreshIn = Effect.fn("AssetTexts.refresh")(function* (batch: number) {
   const { pooled } = yield* Sql
@@ -20,7 +21,10 @@ const refreshIn = Effect.fn("AssetTexts.refresh")(function* (batch: number) {
     execute: () => pooled`
       with stale as (
         delete from stale_asset_texts where ctid = any (array(
-          select ctid from stale_asset_texts limit ${sql.literal(String(batch))} for update skip locked
+          select ctid from stale_asset_texts s
+            where exists (select from assets a where a.uuid = s.asset_uuid for no key update skip locked)
+              or not exists (select from assets a where a.uuid = s.asset_uuid)
+            limit ${sql.literal(String(batch))} for update skip locked
         )) returning asset_uuid
       ), done as (
         select waypost_index_asset(asset_uuid) from (select distinct asset_uuid from stale order by asset_uuid) assets

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import * as AssetTexts from "../../../src/jobs/AssetTexts.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { eventually } from "../../support/Until.ts"
@@ -41,6 +41,31 @@ layer(TestServer.layer(), { excludeTestServices: true })("Freshness of the asset
       assert.strictEqual((yield* send("DELETE", path)).status, 200)
       yield* comesTo("nieuwecategorie", 0)
       assert.deepStrictEqual((yield* readAsset(uuids[1]!, "categories")).categories, [])
+    })
+  )
+
+  it.effect("an asset that is locked does not hold up the search for the others, and is found once it is free", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const category = yield* createCategory({ key: "locked", translations: entry("en", "Freename") })
+      const [first] = yield* Effect.replicateEffect(createAsset({ categories: ["locked"] }), 3)
+      const [isLocked, isDone] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const locking = pooled.withTransaction(
+        Effect.gen(function* () {
+          yield* pooled`set local idle_in_transaction_session_timeout = 0`
+          yield* pooled`select from assets where uuid = ${first!} for update`
+          yield* Deferred.succeed(isLocked, undefined)
+          yield* Deferred.await(isDone)
+        })
+      )
+      const lock = yield* Effect.forkChild(locking)
+      yield* Deferred.await(isLocked)
+      const body = { translations: entry("en", "Lockedname") }
+      assert.strictEqual((yield* send("PATCH", `/v1/asset-categories/${category}`, { body })).status, 200)
+      yield* comesTo("lockedname", 2)
+      yield* Deferred.succeed(isDone, undefined)
+      yield* Fiber.join(lock)
+      yield* comesTo("lockedname", 3)
     })
   )
 
