@@ -1,8 +1,6 @@
 import { Predicate } from "effect"
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
-import { Link } from "wouter"
-import definition from "virtual:definition"
 import { useAddress } from "../data/Addresses.ts"
 import { type Json, objectsIn } from "../../domain/schema/Json.ts"
 import { call, labelOf, textOf } from "../data/Calls.ts"
@@ -10,6 +8,7 @@ import { Picker } from "../record/Picker.tsx"
 import { useSession } from "../session/Session.tsx"
 import { Loaded } from "../shell/Loaded.tsx"
 import { Heading } from "../shell/Heading.tsx"
+import { RecordLink } from "../shell/RecordLink.tsx"
 import { useNames, useWords } from "../words/Words.tsx"
 import { type Kind, resourceOf, sides } from "./Sides.ts"
 
@@ -64,20 +63,13 @@ const Explanation = ({ decision, reasons: all }: Json) => {
         <tbody>
           {reasons.map((reason) => {
             const record = Predicate.isObject(reason["record"]) ? reason["record"] : undefined
-            const resource = definition.resources.find(({ recordType }) => recordType === record?.["type"])
             return (
               <tr key={`${textOf(reason["code"])} ${textOf(reason["path"])} ${textOf(record?.["uuid"])}`}>
                 <td className={reason["effect"] === "allow" ? "done" : "problem"}>
                   {reason["effect"] === "allow" ? words.allows : words.denies}
                 </td>
                 <td>{textOf(reason["message"])}</td>
-                <td>
-                  {resource === undefined || record === undefined ? null : (
-                    <Link href={`/${resource.name}/${textOf(record["uuid"])}`}>
-                      {textOf(record["label"]) || textOf(record["uuid"])}
-                    </Link>
-                  )}
-                </td>
+                <td>{record === undefined ? null : <RecordLink record={record} />}</td>
               </tr>
             )
           })}

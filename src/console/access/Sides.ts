@@ -1,4 +1,4 @@
-import definition from "virtual:definition"
+import { resourceOfType } from "../definition/Resources.ts"
 
 /** Who could see it, and what there is to see; one of each is chosen. */
 export const sides = [
@@ -8,4 +8,4 @@ export const sides = [
 
 export type Kind = (typeof sides)[number][number]
 
-export const resourceOf = (kind: Kind) => definition.resources.find(({ recordType }) => recordType === kind)!
+export const resourceOf = (kind: Kind) => resourceOfType(kind)!

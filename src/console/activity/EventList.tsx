@@ -1,7 +1,7 @@
-import { Link } from "wouter"
-import definition from "virtual:definition"
 import { type Json, objectOf, objectsIn } from "../../domain/schema/Json.ts"
 import { textOf, valueAt } from "../data/Calls.ts"
+import { resourceOfType } from "../definition/Resources.ts"
+import { RecordLink } from "../shell/RecordLink.tsx"
 import { Cell } from "../table/Cell.tsx"
 import { useFormats, useNames, useWords } from "../words/Words.tsx"
 
@@ -41,19 +41,14 @@ const EventLine = ({ event }: { readonly event: Json }) => {
   const formats = useFormats()
   const deed = useDeed()
   const record = objectOf(event["record"])
-  const resource = definition.resources.find(({ recordType }) => recordType === record["type"])
-  const label = textOf(record["label"]) || textOf(record["uuid"])
+  const resource = resourceOfType(record["type"])
   const changes = objectsIn(event["changes"])
   const actor = textOf(valueAt(event, "actor.name"))
   const type = textOf(event["type"])
   return (
     <li>
       <time dateTime={textOf(event["occurredAt"])}>{formats.time(textOf(event["occurredAt"]))}</time>{" "}
-      {resource === undefined ? (
-        <span>{label}</span>
-      ) : (
-        <Link href={`/${resource.name}/${textOf(record["uuid"])}`}>{label}</Link>
-      )}{" "}
+      <RecordLink record={record} />{" "}
       <span className="deed">
         {resource === undefined ? textOf(record["type"]) : names.one(resource.name)} {deed(type)}
       </span>{" "}

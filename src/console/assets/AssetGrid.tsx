@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual"
-import { useEffect, useMemo, useRef, useState } from "react"
+import { useEffect, useRef, useState } from "react"
 import { Link } from "wouter"
 import { Failure } from "../shell/Failure.tsx"
 import { labelOf, textOf, uuidOf, valueAt } from "../data/Calls.ts"
@@ -28,8 +28,7 @@ const usePerRow = (element: HTMLElement | null) => {
 const AssetGrid = ({ resource }: { readonly resource: Resource }) => {
   const words = useWords()
   const formats = useFormats()
-  const { records, total } = useRecords(resource, [resource.label, "fileNameOriginal", "urls"])
-  const rows = useMemo(() => records.data?.pages.flatMap(({ data }) => data) ?? [], [records.data])
+  const { records, rows, total } = useRecords(resource, [resource.label, "fileNameOriginal", "urls"])
   const [element, setElement] = useState<HTMLDivElement | null>(null)
   const scroller = useRef<HTMLDivElement>(null)
   const perRow = usePerRow(element)

@@ -1,8 +1,9 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
-import definition from "virtual:definition"
 import { maxLimit } from "../../domain/query/PageLimit.ts"
 import { call, labelOf, type Page, textOf, uuidOf } from "../data/Calls.ts"
+import { resourceNamed } from "../definition/Resources.ts"
+import { CrossButton } from "../shell/CrossButton.tsx"
 import { useMessage } from "../shell/Failure.tsx"
 import { useNotify } from "../shell/Notices.tsx"
 import { useSession } from "../session/Session.tsx"
@@ -16,7 +17,7 @@ const Category = ({ set, value }: { readonly value: string; readonly set: (key: 
   const words = useWords()
   const names = useNames()
   const { can, client } = useSession()
-  const resource = definition.resources.find(({ name }) => name === "asset-categories")!
+  const resource = resourceNamed("asset-categories")
   const { data } = useQuery({
     queryKey: ["categories"],
     enabled: can(resource.actions.list),
@@ -179,14 +180,7 @@ const Uploads = () => {
                 </button>
               </>
             )}
-            <button
-              type="button"
-              className="quiet"
-              aria-label={`${words.removeItem} ${one.file.name}`}
-              onClick={() => remove(one)}
-            >
-              ✕
-            </button>
+            <CrossButton label={`${words.removeItem} ${one.file.name}`} onClick={() => remove(one)} />
           </li>
         ))}
       </ul>

@@ -8,6 +8,7 @@ import { labelOf } from "../data/Calls.ts"
 import { type Resource, resourceNamesOf } from "../definition/Definition.ts"
 import { Picker } from "../record/Picker.tsx"
 import { useSession } from "../session/Session.tsx"
+import { CrossButton } from "../shell/CrossButton.tsx"
 import { useNames, useWords } from "../words/Words.tsx"
 
 const resourcesOf = (schema: object): ReadonlyArray<Resource> => {
@@ -69,15 +70,7 @@ const RecordInput = ({
         </button>
       ))}
       {text === undefined ? null : (
-        <button
-          type="button"
-          className="quiet"
-          aria-label={words.removeItem}
-          disabled={disabled === true}
-          onClick={() => onChange(undefined)}
-        >
-          ✕
-        </button>
+        <CrossButton label={words.removeItem} disabled={disabled === true} onClick={() => onChange(undefined)} />
       )}
       {choosing === undefined ? null : (
         <Picker

@@ -11,6 +11,7 @@ import {
 } from "@rjsf/utils"
 import { useState } from "react"
 import { resourceNamesOf } from "../definition/Definition.ts"
+import { CrossButton } from "../shell/CrossButton.tsx"
 import { useNames, useWords } from "../words/Words.tsx"
 import { NumberField } from "./NumberField.tsx"
 import { TextInput } from "./RecordInput.tsx"
@@ -87,11 +88,7 @@ const ArrayItem = ({ buttonsProps, children, hasToolbar }: ArrayFieldItemTemplat
               ↓
             </button>
           ) : null}
-          {hasRemove ? (
-            <button type="button" className="quiet" aria-label={words.removeItem} onClick={onRemoveItem}>
-              ✕
-            </button>
-          ) : null}
+          {hasRemove ? <CrossButton label={words.removeItem} onClick={onRemoveItem} /> : null}
         </span>
       ) : null}
     </li>

@@ -1,11 +1,10 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { Link } from "wouter"
-import definition from "virtual:definition"
 import type { Json } from "../../domain/schema/Json.ts"
 import { call, labelOf, type Page, selected, textOf, uuidOf } from "../data/Calls.ts"
 import * as Filters from "../data/Filters.ts"
-import type { Resource } from "../definition/Definition.ts"
+import { resourceNamed } from "../definition/Resources.ts"
 import { useSession } from "../session/Session.tsx"
 import { Empty } from "../shell/Failure.tsx"
 import { Loaded } from "../shell/Loaded.tsx"
@@ -14,7 +13,7 @@ import { useFormats, useWords } from "../words/Words.tsx"
 /** How many posts that are published, and how many that are archived, are read at most. */
 const maxPosts = 500
 
-const posts: Resource = definition.resources.find(({ name }) => name === "posts")!
+const posts = resourceNamed("posts")
 
 const fields = selected(["publishAt", "expireAt", posts.label])
 

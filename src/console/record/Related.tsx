@@ -5,11 +5,13 @@ import definition from "virtual:definition"
 import { maxLimit } from "../../domain/query/PageLimit.ts"
 import type { WaypostClient } from "../../client/promise/PromiseClient.ts"
 import { useMessage } from "../shell/Failure.tsx"
+import { CrossButton } from "../shell/CrossButton.tsx"
 import { Listed } from "../shell/Listed.tsx"
 import { useNotify } from "../shell/Notices.tsx"
 import { call, labelOf, type Page, uuidOf } from "../data/Calls.ts"
 import { rowsOf, usePages } from "../data/Lists.ts"
-import type { Relation, Resource } from "../definition/Definition.ts"
+import type { Relation } from "../definition/Definition.ts"
+import { resourceNamed } from "../definition/Resources.ts"
 import { useSession } from "../session/Session.tsx"
 import { useFormats, useWords } from "../words/Words.tsx"
 import { Picker } from "./Picker.tsx"
@@ -56,9 +58,7 @@ const useChange = ({ owner, relation, total, uuid }: Props & { readonly total: n
   const notify = useNotify()
   return useMutation({
     mutationFn: async (change: Change) => {
-      const inverse = definition.resources
-        .find(({ name }) => name === relation.resource)!
-        .relations.find(({ resource }) => resource === owner)
+      const inverse = resourceNamed(relation.resource).relations.find(({ resource }) => resource === owner)
       if (total + change.added.length <= definition.maxMembers || !can(inverse?.replace)) {
         return replaceSet(client, relation, uuid, change)
       }
@@ -84,7 +84,7 @@ export const Related = ({ owner, relation, uuid }: Props) => {
   const formats = useFormats()
   const { can } = useSession()
   const [isAdding, setAdding] = useState(false)
-  const resource: Resource = definition.resources.find(({ name }) => name === relation.resource)!
+  const resource = resourceNamed(relation.resource)
   const list = usePages({ action: relation.list, uuids: [uuid] })
   const rows = rowsOf(list.data?.pages ?? [])
   const total = list.data?.pages[0]?.pagination.total ?? rows.length
@@ -120,15 +120,11 @@ export const Related = ({ owner, relation, uuid }: Props) => {
               <li key={uuidOf(row)}>
                 <Link href={`/${resource.name}/${uuidOf(row)}`}>{labelOf(row, resource.label)}</Link>
                 {can(relation.replace) ? (
-                  <button
-                    type="button"
-                    className="quiet"
-                    aria-label={`${words.removeItem} ${labelOf(row, resource.label)}`}
+                  <CrossButton
+                    label={`${words.removeItem} ${labelOf(row, resource.label)}`}
                     disabled={change.isPending}
                     onClick={() => remove(uuidOf(row))}
-                  >
-                    ✕
-                  </button>
+                  />
                 ) : null}
               </li>
             ))}

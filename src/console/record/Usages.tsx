@@ -1,9 +1,9 @@
-import { Link } from "wouter"
-import definition from "virtual:definition"
 import { Listed } from "../shell/Listed.tsx"
+import { RecordLink } from "../shell/RecordLink.tsx"
 import { type Page, textOf } from "../data/Calls.ts"
 import { usePages } from "../data/Lists.ts"
 import type { Action } from "../definition/Definition.ts"
+import { resourceOfType } from "../definition/Resources.ts"
 import { useFormats, useNames, useWords } from "../words/Words.tsx"
 
 /** How many references the first page counts from records that the key may not read. */
@@ -26,15 +26,10 @@ export const Usages = ({ action, uuid }: { readonly action: Action; readonly uui
           {hidden === undefined ? null : <p className="hint">{hidden}</p>}
           <ul className="plain">
             {rows.map((row) => {
-              const resource = definition.resources.find(({ recordType }) => recordType === row["type"])
-              const label = textOf(row["label"]) || textOf(row["uuid"])
+              const resource = resourceOfType(row["type"])
               return (
                 <li key={`${textOf(row["type"])} ${textOf(row["uuid"])} ${textOf(row["path"])}`}>
-                  {resource === undefined ? (
-                    label
-                  ) : (
-                    <Link href={`/${resource.name}/${textOf(row["uuid"])}`}>{label}</Link>
-                  )}{" "}
+                  <RecordLink record={row} />{" "}
                   <span className="hint">
                     {resource === undefined ? textOf(row["type"]) : names.one(resource.name)},{" "}
                     {names.path(textOf(row["path"]))}

@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useId, useLayoutEffect, useRef } from "react"
 import { useWords } from "../words/Words.tsx"
+import { CrossButton } from "./CrossButton.tsx"
 import { useLeave } from "./Leaving.ts"
 
 interface Props {
@@ -39,14 +40,7 @@ export const Dialog = ({ children, close, title }: Props) => {
     >
       <header>
         <h2 id={id}>{title}</h2>
-        <button
-          type="button"
-          className="quiet"
-          aria-label={words.close}
-          onClick={() => leave(dialog.current!) && dialog.current!.close()}
-        >
-          ✕
-        </button>
+        <CrossButton label={words.close} onClick={() => leave(dialog.current!) && dialog.current!.close()} />
       </header>
       {children}
     </dialog>

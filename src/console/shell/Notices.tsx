@@ -1,5 +1,6 @@
 import { createContext, type ReactNode, use, useCallback, useState } from "react"
 import { useWords } from "../words/Words.tsx"
+import { CrossButton } from "./CrossButton.tsx"
 
 interface Notice {
   readonly id: number
@@ -33,9 +34,7 @@ export const Notices = ({ children }: { readonly children: ReactNode }) => {
         {notices.map(({ id, text }) => (
           <p key={id}>
             {text}
-            <button type="button" className="quiet" aria-label={words.close} onClick={() => remove(id)}>
-              ✕
-            </button>
+            <CrossButton label={words.close} onClick={() => remove(id)} />
           </p>
         ))}
       </div>

@@ -3,6 +3,7 @@ import { useAddress } from "../data/Addresses.ts"
 import * as Days from "../data/Days.ts"
 import * as Filters from "../data/Filters.ts"
 import type { Column, Resource } from "../definition/Definition.ts"
+import { CrossButton } from "../shell/CrossButton.tsx"
 import { useFormats, useNames, useWords } from "../words/Words.tsx"
 
 const inputTypes: Readonly<Partial<Record<Column["kind"], string>>> = { number: "number", date: "date" }
@@ -143,14 +144,10 @@ export const FilterBar = ({ resource }: { readonly resource: Resource }) => {
       {Days.shownOf(conditions, isTime).map((shown) => (
         <span className="chip" key={`${shown.field} ${shown.operator} ${shown.values.join("|")}`}>
           {textOf(shown)}
-          <button
-            type="button"
-            className="quiet"
-            aria-label={words.removeFilter(textOf(shown))}
+          <CrossButton
+            label={words.removeFilter(textOf(shown))}
             onClick={() => set(conditions.filter((condition) => !shown.parts.includes(condition)))}
-          >
-            ✕
-          </button>
+          />
         </span>
       ))}
       <details className="popup">

@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual"
-import { useEffect, useMemo, useRef, useState } from "react"
+import { useEffect, useRef, useState } from "react"
 import { Link } from "wouter"
 import { Failure } from "../shell/Failure.tsx"
 import { useAddress } from "../data/Addresses.ts"
@@ -44,8 +44,7 @@ export const RecordTable = ({ resource }: { readonly resource: Resource }) => {
   const formats = useFormats()
   const paths = useColumns(resource)
   const { sortBy, sortOrder } = useView(resource)
-  const { isSearch, records, total } = useRecords(resource, [...new Set([resource.label, ...paths])])
-  const rows = useMemo(() => records.data?.pages.flatMap(({ data }) => data) ?? [], [records.data])
+  const { isSearch, records, rows, total } = useRecords(resource, [...new Set([resource.label, ...paths])])
   const [selection, setSelection] = useState<ReadonlySet<string>>(new Set())
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({

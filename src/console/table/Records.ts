@@ -1,7 +1,8 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query"
-import { useEffect } from "react"
+import { useEffect, useMemo } from "react"
 import { useAddress } from "../data/Addresses.ts"
 import { call, type Page, selected } from "../data/Calls.ts"
+import { rowsOf } from "../data/Lists.ts"
 import type { Resource } from "../definition/Definition.ts"
 import { useSession } from "../session/Session.tsx"
 
@@ -57,7 +58,8 @@ export const useRecords = (resource: Resource, columns: ReadonlyArray<string>) =
         ({ pagination }) => pagination.total
       )
   })
-  return { records, total: total.data, isSearch }
+  const rows = useMemo(() => rowsOf(records.data?.pages ?? []), [records.data])
+  return { records, rows, total: total.data, isSearch }
 }
 
 /** Reads the next records while the last ones are in sight. Those that failed to be read wait for the reader to try again. */

@@ -1,0 +1,13 @@
+interface Props {
+  /** What screen readers say. */
+  readonly label: string
+  readonly disabled?: boolean
+  readonly onClick: () => void
+}
+
+/** A cross that closes or removes what it is beside. */
+export const CrossButton = ({ disabled, label, onClick }: Props) => (
+  <button type="button" className="quiet" aria-label={label} disabled={disabled} onClick={onClick}>
+    ✕
+  </button>
+)
