@@ -42,7 +42,7 @@ describe("suggestions", () => {
   it.each([
     [`b${"a".repeat(60)}b`, true],
     [`bc${"a".repeat(60)}`, true],
-    [`${"a".repeat(58)}`, true],
+    ["a".repeat(58), true],
     [`${"a".repeat(30)}b${"a".repeat(32)}`, false],
     [`b${"a".repeat(57)}b`, false]
   ])("a name of 60 letters is suggested for %s: %s", (typed, isNear) => {
