@@ -1,5 +1,6 @@
 import { Effect, String as Str } from "effect"
 import type { SqlClient } from "effect/sql"
+import { withLongTimeout } from "../../sql/connections/ManyRecords.ts"
 
 /** The column of a member, and the way to the value in it. */
 const columnPath = (member: string) => {
@@ -26,7 +27,11 @@ export const erasePaths = Effect.fnUntraced(function* (
       exists (select from plan_rows r where r.plan = p.uuid and r.record = ${uuid}::uuid)
       or (p.counts->>'create')::int is distinct from 0 and exists (
         select from plan_rows r, names where r.plan = p.uuid and r.kind = 'create' and r.compared = any (known)))`
-  const [row] = yield* sql<{ readonly events: number }>`
-    select waypost_erase_paths('location', ${uuid}::uuid, ${JSON.stringify(members.map(columnPath))}::jsonb) as events`
+  // It seals what waits for that, which can be more than a statement has time for.
+  const [row] = yield* withLongTimeout(
+    sql,
+    sql<{ readonly events: number }>`
+      select waypost_erase_paths('location', ${uuid}::uuid, ${JSON.stringify(members.map(columnPath))}::jsonb) as events`
+  )
   return row!.events
 })

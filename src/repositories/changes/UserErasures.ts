@@ -117,7 +117,8 @@ export const make = (pooled: SqlClient.SqlClient) => {
     erase: Effect.fnUntraced(function* (uuid: string, earlier: Found) {
       const found = yield* find(uuid, earlier)
       yield* withLongTimeout(pooled, remove(found))
-      yield* pooled`select waypost_erase('user', ${uuid}::uuid)`
+      // It seals what waits for that, which can be more than a statement has time for.
+      yield* withLongTimeout(pooled, pooled`select waypost_erase('user', ${uuid}::uuid)`)
       last = undefined
     })
   }

@@ -134,7 +134,8 @@ export class Locations extends Context.Service<
             yield* checkPrecondition(precondition, Option.getOrUndefined(current))
             return updated("locations", uuid, events > 0)
           },
-          (erasure) => transaction(pooled, erasure)
+          // A job that seals many changes holds the log for longer than a lock is waited for.
+          (erasure) => transaction(pooled, erasure, { waitsForLocks: true })
         )
       })
     })

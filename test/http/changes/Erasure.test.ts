@@ -424,3 +424,31 @@ layer(TestServer.layer(), { excludeTestServices: true })("erasure", (it) => {
     })
   )
 })
+
+/** An erasure seals its changes for 6 s, longer than other statements have. */
+const slowSealing = Effect.gen(function* () {
+  const { pooled } = yield* Sql
+  yield* pooled.unsafe(`
+    create function slow_sealing() returns trigger language plpgsql as $$ begin
+      if current_query() like '%waypost_erase%' and current_setting('test.slept', true) is distinct from txid_current()::text then
+        perform set_config('test.slept', txid_current()::text, true), pg_sleep(6);
+      end if;
+      return null;
+    end $$`)
+  yield* pooled`create trigger slow_sealing before insert on events for each statement execute function slow_sealing()`
+})
+
+layer(TestServer.limited(), { excludeTestServices: true })("erasure while many changes wait to be sealed", (it) => {
+  it.effect(
+    "the erasures of a user and of the history of a location have more time than other requests to seal changes",
+    () =>
+      Effect.gen(function* () {
+        const [user, location] = [yield* person(), yield* Products.createLocation({ name: "Bakery" })]
+        yield* slowSealing
+        const deleted = yield* send("DELETE", `/v1/users/${user}?erase=true`)
+        assert.strictEqual(deleted.status, 200, JSON.stringify(deleted.body))
+        const erased = yield* send("POST", `/v1/locations/${location}/erase-history`, { body: { paths: ["name"] } })
+        assert.strictEqual(erased.status, 200, JSON.stringify(erased.body))
+      })
+  )
+})
