@@ -1,11 +1,9 @@
 import { Effect, Layer } from "effect"
-import { correct } from "../sql/Statistics.ts"
+import { correct, failed } from "../sql/Statistics.ts"
 import { Sql } from "../sql/Sql.ts"
 import { repeatedly } from "./Repeated.ts"
 
 /** Corrects what PostgreSQL expects of tables every few seconds while the service runs. */
 export const layer = Layer.effectDiscard(
-  Effect.flatMap(Sql, ({ pooled }) =>
-    repeatedly("Could not correct the statistics of PostgreSQL", "5 seconds", correct(pooled))
-  )
+  Effect.flatMap(Sql, ({ pooled }) => repeatedly(failed, "5 seconds", correct(pooled)))
 )

@@ -174,7 +174,7 @@ describe("the guide to updates", () => {
   it("the guide to updates restarts no instance when a step before fails", () => {
     const [, commands = ""] = /```sh\n(cd [^]+?)```/.exec(update)!
     const restarts = (failing: string) =>
-      printed(`for name in cd git install curl; do eval "$name() { [[ $name != ${failing} ]]; }"; done
+      printed(`for name in cd git install curl; do eval "$name() { [[ $name != '${failing}' ]]; }"; done
         npm() { [[ "npm $1" != '${failing}' ]]; }
         systemctl() { case $1 in list-units) echo 'waypost@3000.service';; restart) echo "$2";; esac; }
         ${commands}`)

@@ -5,7 +5,7 @@ interface Props {
   readonly onClick: () => void
 }
 
-/** A cross that closes or removes what it is beside. */
+/** A cross that closes or removes what it stands next to. */
 export const CrossButton = ({ disabled, label, onClick }: Props) => (
   <button type="button" className="quiet" aria-label={label} disabled={disabled} onClick={onClick}>
     ✕

@@ -101,7 +101,7 @@ export const arrived = (request: IncomingMessage) => void last.set(request.socke
 
 /**
  * Rejects what the parser of the server does not accept. Headers that have arrived while the process was busy are not late: they are read
- * before the verdict.
+ * first.
  */
 export const rejectUnparsed = (error: ParserError, socket: Socket) => {
   if (error.code !== requestTimeout) return reject(error, socket)
