@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url"
 
 // All files of a process share these threads: with the four of Node, as many slow flushes hold up every other file. Set before
 // anything is read by one, which fixes their number. Workers inherit it.
-process.env.UV_THREADPOOL_SIZE ??= "16"
+process.env.UV_THREADPOOL_SIZE ||= "16"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const dist = `${root}dist/`

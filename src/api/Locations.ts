@@ -123,7 +123,8 @@ export class LocationsApi extends HttpApiGroup.make("locations")
       describe(
         "Erase values of past events",
         "Removes the values of some members from the past events of a location, which may be deleted; the location itself is unchanged. A member includes those below it: `contact` also erases `contact.phone`. Backups made before still have the values."
-      )
+      ),
+      limits(ofManyRecords)
     ),
     HttpApiEndpoint.put("updateMedia", "/:uuid/media", {
       params: uuid,

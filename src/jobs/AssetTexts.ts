@@ -9,8 +9,8 @@ const defaultBatch = 50
 
 /**
  * Rebuilds the search documents of assets whose categories or meta tags were renamed. The rename itself only records the
- * assets, because there may be very many; concurrent processes take different ones. One that is locked, as by a plan that is
- * being applied, is left for a later run, so that it does not hold up the others.
+ * assets, because there may be very many; concurrent processes take different ones. One that is locked, as by a bulk
+ * request, is left for a later run, so that it does not hold up the others.
  */
 const refreshIn = Effect.fn("AssetTexts.refresh")(function* (batch: number) {
   const { pooled } = yield* Sql

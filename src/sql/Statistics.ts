@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { sql } from "./Fragment.ts"
 
-export const failed = "Could not correct the statistics of PostgreSQL"
+export const couldNotCorrect = "Could not correct the statistics of PostgreSQL"
 
 /** Fewer rows than this are read quickly in any way. */
 const minRows = 200
@@ -21,4 +21,4 @@ export const correct = (pooled: SqlClient.SqlClient): Effect.Effect<void> =>
     // Within the transaction of a request, one that fails is undone alone.
     for (const { name } of tables)
       yield* pooled.withTransaction(pooled`analyze (skip_locked) ${pooled(name)}`.unprepared)
-  }).pipe(Effect.catchCause((cause) => Effect.logWarning(failed, cause)))
+  }).pipe(Effect.catchCause((cause) => Effect.logWarning(couldNotCorrect, cause)))

@@ -29,6 +29,7 @@ describe.skipIf(process.platform !== "linux")("the threads of the service for fi
 
   it.each([
     ["16 by default", {}, "16"],
+    ["16 if UV_THREADPOOL_SIZE is empty", { UV_THREADPOOL_SIZE: "" }, "16"],
     ["as many as UV_THREADPOOL_SIZE says", { UV_THREADPOOL_SIZE: "5" }, "5"]
   ])("the service has %s", (_, env, threads) => {
     const ran = spawnSync(process.execPath, ["bin/service.mjs"], { cwd: folder, env, encoding: "utf8" })

@@ -117,7 +117,7 @@ describe("the job of deliveries", () => {
         target: () =>
           Effect.suspend(() => {
             correction = 30 * 86_400_000
-            return Effect.fail(new EgressError({ message: "has an unknown host", isPassing: false }))
+            return Effect.fail(new EgressError({ message: "has an unknown host", isTransient: false }))
           })
       })
       const events = Layer.mock(Events, { encode: () => encodedOf<Event>({}) })

@@ -2,7 +2,7 @@ import { Array as Arr, Order, pipe } from "effect"
 
 /**
  * The Levenshtein distance between two strings; above `limit` any larger number. Beginnings of different lengths are at least as
- * many edits apart, so that only those within the limit are looked at: names can be long, and thousands.
+ * many edits apart, so that only those within the limit are compared: names can be long, and thousands.
  */
 const distance = (a: string, b: string, limit: number): number => {
   const far = limit + 1

@@ -55,7 +55,7 @@ const hasOneHost = (host: string | undefined, source: object) =>
 const loggable = (url: string) => url.replace(/\?.*$/s, "").replaceAll(/wp_\w+/g, "wp_…")
 
 /** A page that sends parts or shows files reads when to try again. */
-const overloadedAddress = Cors.readable(overloadedResponse)
+const readableOverload = Cors.readable(overloadedResponse)
 
 /** Counted for a late body, whose answer the server has sent. */
 const late = HttpServerResponse.empty({ status: 408 })
@@ -139,7 +139,7 @@ export const layer = HttpRouter.middleware(
         const limits = limitsOf(request.method, request.url)
         const taken = placeOf(() => takes[limits.inFlight](request))
         if (Result.isFailure(taken)) {
-          const ofProcess = limits.inFlight === "requests" ? overloadedResponse : overloadedAddress
+          const ofProcess = limits.inFlight === "requests" ? overloadedResponse : readableOverload
           const rejection = taken.failure === "network" ? overloadedNetwork : ofProcess
           return logged(
             delayRejection(() => finish(rejection)),

@@ -8,7 +8,7 @@ import { type AddressKind, isLocalhost, kindOf } from "./Addresses.ts"
 export class EgressError extends Schema.TaggedError<EgressError>()("EgressError", {
   message: Schema.String,
   /** Whether the host may be found later: no DNS server said that there is none. */
-  isPassing: Schema.Boolean
+  isTransient: Schema.Boolean
 }) {}
 
 /** Where to connect for a URL: the addresses of its host, each of which may be connected to. */
@@ -23,6 +23,9 @@ export const Lookup = Context.Reference<(host: string) => Promise<ReadonlyArray<
   "waypost/services/webhooks/Egress/Lookup",
   { defaultValue: () => resolve }
 )
+
+/** No host can have such a name. */
+const isImpossible = (error: unknown) => error instanceof Error && "code" in error && error.code === "EBADNAME"
 
 const resolver = new Resolver({ timeout: 2000, tries: 2 })
 
@@ -108,7 +111,8 @@ export class Egress extends Context.Service<
         if (isLocalhost(host)) return Effect.succeed(["127.0.0.1"])
         return Effect.tryPromise({
           try: () => lookupHost(host),
-          catch: (error) => new EgressError({ message: unresolved(host), isPassing: !isUnknown(error) })
+          catch: (error) =>
+            new EgressError({ message: unresolved(host), isTransient: !isUnknown(error) && !isImpossible(error) })
         })
       }
 
@@ -127,6 +131,6 @@ export class Egress extends Context.Service<
   )
 }
 
-const forbidden = (message: string) => new EgressError({ message, isPassing: false })
+const forbidden = (message: string) => new EgressError({ message, isTransient: false })
 
 const unresolved = (host: string) => `has a host that does not resolve: ${host}`

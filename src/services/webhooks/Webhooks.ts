@@ -98,9 +98,9 @@ export class Webhooks extends Context.Service<
         const target = egress.target(url)
         return yield* Effect.catch(
           isWithin ? Effect.timeoutOrElse(target, { duration: patience, orElse: () => notFound }) : target,
-          ({ isPassing, message }) =>
+          ({ isTransient, message }) =>
             // What a transaction answers may be kept, and this is no answer for long.
-            isWithin && isPassing
+            isWithin && isTransient
               ? notFound
               : Effect.fail(InvalidRequestError.inBody("url", "notAllowed", `The URL ${message}`))
         )
@@ -164,7 +164,9 @@ export class Webhooks extends Context.Service<
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Webhook))
 
 const notFound = Effect.die(
-  new ServiceUnavailableError({ message: "The host of the URL was not found in time; try again" })
+  new ServiceUnavailableError({
+    message: "The name servers of the host of the URL did not answer, or failed; try again"
+  })
 )
 
 const newSecret = () => SecureRandom.randomBytesUnsafe(32)

@@ -75,6 +75,7 @@ describe("the route table", () => {
         ["HEAD", "/healthz", { inFlight: "exempt" }],
         ["GET", "/v1/locations/bulk", {}],
         ["DELETE", "/v1/groups/0198d9e4", { answerMillis: 120_000 }],
+        ["POST", "/v1/locations/0198d9e4/erase-history", { answerMillis: 120_000 }],
         ["DELETE", "/v1/asset-categories/0198d9e4", { answerMillis: 120_000 }],
         ["DELETE", "/v1/meta-tags/0198d9e4", { answerMillis: 120_000 }],
         ["POST", "/v1/webhooks/0198d9e4/replay", { answerMillis: 120_000 }],

@@ -108,18 +108,20 @@ layer(patient, { excludeTestServices: true })("checks of a new URL", (it) => {
     })
   )
 
-  it.effect("a passing failure of the DNS is not kept for an Idempotency-Key, and that of an unknown host is", () =>
+  it.effect("a transient failure of the DNS is not kept for an Idempotency-Key, and that of an unknown host is", () =>
     Effect.gen(function* () {
       const move = yield* moving
-      const [passing, unknown] = [{ "idempotency-key": "passing" }, { "idempotency-key": "unknown" }]
+      const transient = { "idempotency-key": "transient" }
       answerOf = failure("ESERVFAIL")
-      expectError(yield* move(passing), 503, "ServiceUnavailableError")
+      expectError(yield* move(transient), 503, "ServiceUnavailableError")
       expectError(yield* move({}), 400, "InvalidRequestError")
-      answerOf = failure("ENOTFOUND")
-      expectError(yield* move(unknown), 400, "InvalidRequestError")
+      for (const code of ["EBADNAME", "ENOTFOUND"]) {
+        answerOf = failure(code)
+        expectError(yield* move({ "idempotency-key": code }), 400, "InvalidRequestError")
+      }
       answerOf = TestServer.lookup
-      assert.strictEqual((yield* move(passing)).status, 200)
-      const kept = yield* move(unknown)
+      assert.strictEqual((yield* move(transient)).status, 200)
+      const kept = yield* move({ "idempotency-key": "ENOTFOUND" })
       expectError(kept, 400, "InvalidRequestError")
       assert.strictEqual(kept.headers.get("idempotent-replayed"), "true")
     })
@@ -134,6 +136,7 @@ layer(TestServer.layer({}, lookup), { excludeTestServices: true })("name servers
       for (const headers of [{ "idempotency-key": "waits-for-names" }, { prefer: "validate-only" }]) {
         const answer = yield* move(headers)
         expectError(answer, 503, "ServiceUnavailableError")
+        assert.include(answer.body.message, "host of the URL")
         assert.strictEqual(answer.headers.get("retry-after"), "1")
       }
     })

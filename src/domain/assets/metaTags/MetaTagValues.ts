@@ -29,7 +29,7 @@ const invalid = (code: MetaTagIssue["code"], message: string): Outcome => [{ cod
 /** A list without options says nothing, like `null`. */
 const isNothing = (value: unknown) => value === null || (Array.isArray(value) && value.length === 0)
 
-/** Compares one level: what a client sends may be nested so deep that recursion ends the stack. */
+/** Compares one level: what a client sends may be nested so deep that recursion overflows the stack. */
 const isSame = (a: unknown, b: unknown) =>
   Array.isArray(a) && Array.isArray(b)
     ? a.length === b.length && a.every((element, index) => element === b[index])
