@@ -10,7 +10,7 @@ import * as Service from "../support/Service.ts"
 import { until } from "../support/Until.ts"
 import { launch, open } from "./Browser.ts"
 import * as Visits from "./ConsoleVisits.ts"
-import { endKey, isOwn, readAgain, reject, waitMillis } from "./ConsoleVisits.ts"
+import { endKey, isOwn, readAgain, reject, rejectTwice, waitMillis } from "./ConsoleVisits.ts"
 
 const cleanups: Array<() => unknown> = []
 let service: Service.Service
@@ -886,8 +886,7 @@ describe("the console in a browser", () => {
     await page.getByRole("dialog").getByLabel("Search").fill("Bakkerij 1")
     await page.getByRole("dialog").getByLabel("Bakkerij 10").check()
     await page.getByRole("dialog").getByLabel("Bakkerij 11").check()
-    const replacement = new RegExp(`/v1/groups/${group}/locations$`)
-    await reject(page, replacement)
+    await rejectTwice(page, new RegExp(`/v1/groups/${group}/locations$`))
     await page.getByRole("dialog").getByRole("button", { name: "Add" }).click()
     await page.getByRole("dialog").getByRole("alert").filter({ hasText: "Rejected by the test" }).waitFor()
     const questions: Array<string> = []
@@ -897,12 +896,6 @@ describe("the console in a browser", () => {
     })
     await page.keyboard.press("Escape")
     await until("the question is asked", async () => questions.length === 1)
-    await page.unrouteAll()
-    await page.route(
-      replacement,
-      (route) => route.fulfill({ status: 412, json: { _tag: "PreconditionFailedError", message: "", requestId: "" } }),
-      { times: 1 }
-    )
     await page.getByRole("dialog").getByRole("button", { name: "Add" }).click()
     await page.getByText("2 of 2").waitFor()
     await page.getByRole("button", { name: "Remove Bakkerij 10" }).click()

@@ -96,6 +96,20 @@ export const endKey = (page: Page, address: RegExp, method: string) =>
       : route.fallback()
   )
 
+/** Rejects the first request of a page to an address, and answers the second one with a 412 as after a change by another client. */
+export const rejectTwice = (page: Page, address: RegExp) => {
+  const changed = { _tag: "PreconditionFailedError", message: "", requestId: "" }
+  const answers = [
+    { status: 400, json: rejection },
+    { status: 412, json: changed }
+  ]
+  // The route stays: a request that is sent while the last one of a page is removed can be left without an answer.
+  return page.route(address, (route) => {
+    const answer = answers.shift()
+    return answer === undefined ? route.continue() : route.fulfill(answer)
+  })
+}
+
 /** Has a page read again what it shows, as it does when its computer is connected again after a minute. */
 export const readAgain = async (page: Page) => {
   await page.clock.setFixedTime(Date.now() + 60_000)
