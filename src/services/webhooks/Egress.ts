@@ -24,14 +24,16 @@ export const Lookup = Context.Reference<(host: string) => Promise<ReadonlyArray<
   { defaultValue: () => resolve }
 )
 
+const hasCode = (error: unknown, ...codes: ReadonlyArray<string>) =>
+  error instanceof Error && "code" in error && codes.includes(String(error.code))
+
 /** No host can have such a name. */
-const isImpossible = (error: unknown) => error instanceof Error && "code" in error && error.code === "EBADNAME"
+const isImpossible = (error: unknown) => hasCode(error, "EBADNAME")
 
 const resolver = new Resolver({ timeout: 2000, tries: 2 })
 
 /** The DNS has no such host. */
-const isUnknown = (error: unknown) =>
-  error instanceof Error && "code" in error && (error.code === "ENOTFOUND" || error.code === "ENODATA")
+const isUnknown = (error: unknown) => hasCode(error, "ENOTFOUND", "ENODATA")
 
 /**
  * Runs one lookup at a time, because each keeps its thread until it ends, also when its delivery has ended before. A host has one at a
@@ -74,7 +76,7 @@ const resolve = async (host: string): Promise<ReadonlyArray<string>> => {
 }
 
 /** No DNS server listens. */
-const isUnreachable = (error: Error) => "code" in error && error.code === "ECONNREFUSED"
+const isUnreachable = (error: Error) => hasCode(error, "ECONNREFUSED")
 
 /** Decides to which URLs the service may connect, and resolves their hosts. */
 export class Egress extends Context.Service<
