@@ -23,7 +23,7 @@ const labels = (prefix: string) =>
   )
 
 for (const prepare of ["true", "false"]) {
-  const services = Postgres.sql.pipe(Layer.provideMerge(settings({ DATABASE_PREPARE: prepare })))
+  const services = Postgres.limited.pipe(Layer.provideMerge(settings({ DATABASE_PREPARE: prepare })))
   layer(services, { excludeTestServices: true })(`sealing with DATABASE_PREPARE=${prepare}`, (it) => {
     it.effect(
       "a committed change is in the log within a second while another transaction stays open, and a rollback leaves nothing",

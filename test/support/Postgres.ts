@@ -41,11 +41,14 @@ export const database = Layer.effect(
   Effect.suspend(() => created(templated()))
 )
 
-/** The pools of the service on a database of its own; needs settings. */
-export const sql = Sql.layer.pipe(Layer.provideMerge(database))
-
 /** More time for statements than in production, because a busy machine may need it for what a test is not about. */
 export const patience = Layer.succeed(StatementLimits, { millis: 60_000, maxWait: "1 minute" })
+
+/** The pools of the service on a database of its own, with the time limits of production; needs settings. */
+export const limited = Sql.layer.pipe(Layer.provideMerge(database))
+
+/** The pools of the service on a database of its own, whose statements have more time; needs settings. */
+export const sql = Layer.provide(limited, patience)
 
 /** A client of this database without the timeouts of the service, for the many rows of a test. */
 export const untimed = Layer.unwrap(Effect.map(Database, (config) => PgClient.layer({ ...config, maxConnections: 1 })))

@@ -112,7 +112,7 @@ export const limited = (values: Readonly<Record<string, string>> = {}, lookupHos
   Layer.effect(TestServer, make).pipe(
     Layer.provide([Services.layer, Server.limits, HttpServer.layerServices, InFlight.layer]),
     Layer.provide([publicUrl, NodeServices.layer, Layer.succeed(References.MinimumLogLevel, "Warn")]),
-    Layer.provideMerge(Postgres.sql),
+    Layer.provideMerge(Postgres.limited),
     Layer.provideMerge(settings(values)),
     Layer.provide(Layer.succeed(Lookup, lookupHost))
   )
