@@ -80,7 +80,7 @@ export const run = Effect.fnUntraced(function* (
   const alone = Effect.fnUntraced(function* (index: number) {
     const operation = operations[index]!
     yield* beginStep
-    const exit = yield* Effect.exit(pooled.withTransaction(writeAlone(resource, operation)))
+    const exit = yield* Effect.exit(pooled.withTransaction(writeAlone(pooled, resource, operation)))
     if (Exit.isSuccess(exit)) return outcomes.accept(index, exit.value)
     const failures = exit.cause.reasons.map((reason) =>
       Cause.isFailReason(reason) ? reason.error : Cause.isDieReason(reason) ? reason.defect : undefined
@@ -102,7 +102,7 @@ export const run = Effect.fnUntraced(function* (
 })
 
 /** What one operation on its own does. */
-const writeAlone = (resource: BulkResource, operation: DecodedOperation) => {
+const writeAlone = (pooled: SqlClient.SqlClient, resource: BulkResource, operation: DecodedOperation) => {
   const { writes } = resource
   switch (operation.op) {
     case "create":
@@ -110,7 +110,7 @@ const writeAlone = (resource: BulkResource, operation: DecodedOperation) => {
     case "update":
       return writes.update(operation.uuid, operation.payload, operation.precondition)
     case "upsert":
-      return upsertAlone(resource, operation)
+      return upsertAlone(pooled, resource, operation)
     case "delete":
       return writes.delete(operation.uuid, operation.precondition)
     case "rejected":
@@ -118,10 +118,24 @@ const writeAlone = (resource: BulkResource, operation: DecodedOperation) => {
   }
 }
 
-const upsertAlone = Effect.fnUntraced(function* ({ batch, create, patch, writes }: BulkResource, operation: Upsert) {
-  const [found] = yield* batch.locate([{ key: operation.key }])
-  const payload = yield* Effect.fromResult((found === undefined ? create : patch)(operation.data))
-  return yield* found === undefined ? writes.create(payload) : writes.update(found.uuid, payload, noPrecondition)
+const upsertAlone = Effect.fnUntraced(function* (
+  pooled: SqlClient.SqlClient,
+  { batch, create, patch, writes }: BulkResource,
+  { data, key }: Upsert
+) {
+  const locate = Effect.map(batch.locate([{ key }]), ([found]) => found)
+  const update = Effect.fnUntraced(function* (uuid: string) {
+    return yield* writes.update(uuid, yield* Effect.fromResult(patch(data)), noPrecondition)
+  })
+  const found = yield* locate
+  if (found !== undefined) return yield* update(found.uuid)
+  const payload = yield* Effect.fromResult(create(data))
+  return yield* pooled.withTransaction(writes.create(payload)).pipe(
+    // Another request may have created the record since it was looked for.
+    Effect.catchCause((cause) =>
+      Effect.flatMap(locate, (later) => (later === undefined ? Effect.failCause(cause) : update(later.uuid)))
+    )
+  )
 })
 
 /** Whether an operation writes rows of join tables. */

@@ -1,11 +1,14 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
+import { Sql } from "../../../../src/sql/Sql.ts"
 import { bulkResources } from "../../../support/contract/BulkCalls.ts"
+import { newTag } from "../../../support/contract/Calls.ts"
 import { bulk, create, outcomesOf, upsert, uuidsOf } from "../../../support/requests/BulkRequests.ts"
 import { createPost } from "../../../support/requests/PostRequests.ts"
 import { createProduct } from "../../../support/requests/ProductRequests.ts"
 import { send, unique } from "../../../support/requests/Requests.ts"
 import * as TestServer from "../../../support/TestServer.ts"
+import { eventually } from "../../../support/Until.ts"
 
 const paths: Readonly<Record<string, string>> = { assetCategories: "asset-categories", metaTags: "meta-tags" }
 
@@ -161,6 +164,28 @@ layer(TestServer.layer(), { excludeTestServices: true })("upsert", (it) => {
         "400 InvalidRequestError username tooShort"
       ])
     })
+  )
+
+  it.effect.each(["independent", "atomic"])(
+    "with mode %s patches a record that another request creates at the same time",
+    (mode) =>
+      Effect.gen(function* () {
+        const { pooled } = yield* Sql
+        const { key, ...data } = newTag()
+        yield* pooled.unsafe(`create function slow_creation() returns trigger language plpgsql as
+        $$ begin perform pg_sleep(1); return null; end $$`)
+        yield* pooled.unsafe(`create trigger slow_creation after insert on meta_tag_definitions for each row
+        execute function slow_creation()`)
+        const request = bulk("meta-tags", [upsert(key, data)], { body: { mode } })
+        const first = yield* Effect.forkChild(request, { startImmediately: true })
+        const sleeping = pooled`
+        select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`
+        yield* eventually("the tag is created", sleeping, ({ length }) => length > 0)
+        const second = yield* request
+        yield* pooled.unsafe("drop function slow_creation() cascade")
+        assert.deepStrictEqual([outcomesOf(yield* Fiber.join(first)), outcomesOf(second)], [["201"], ["200"]])
+        assert.deepStrictEqual(uuidsOf(second), uuidsOf(yield* Fiber.join(first)))
+      })
   )
 
   it.effect("finds a record that a single request created, also one that is not set-based", () =>
