@@ -1,8 +1,9 @@
-import { Context, Effect, Option, Schema } from "effect"
+import { Context, Effect, Option, Predicate, Schema, String as Str } from "effect"
 import { ApiError } from "../write/ApiError.ts"
 import { shown } from "../write/Excerpts.ts"
 import { documented } from "./Checks.ts"
 import { isCountryCode } from "./Country.ts"
+import { remembered } from "../write/Remembered.ts"
 
 /** The locale is not well-formed, not known, or not in the configured list. */
 export class InvalidLocaleError extends ApiError<InvalidLocaleError>()(
@@ -19,43 +20,59 @@ export const Locale = Schema.String.check(
   documented({ pattern: "^[A-Za-z]{2,3}(?:[-_][A-Za-z]{4})?(?:[-_](?:[A-Za-z]{2}|[0-9]{3}))?$" })
 ).annotate({ examples: ["nl-NL"], description: "BCP 47: ll, ll-RR or ll-Ssss-RR" })
 
-const form = /^(?!und)[a-z]{2,3}(?:-[a-z]{4})?(?:-(?:[a-z]{2}|[0-9]{3}))?$/i
+const form = /^(?!und)([a-z]{2,3})(?:-([a-z]{4}))?(?:-([a-z]{2}|[0-9]{3}))?$/i
 const languages = new Intl.DisplayNames("en", { type: "language", fallback: "none" })
 const regions = new Intl.DisplayNames("en", { type: "region", fallback: "none" })
 
+/** Whether BCP 47 prefers no other tag. */
+const isPreferred = (tag: string) => new Intl.Locale(tag).baseName === tag
+
+/** Asking `Intl` takes as long as storing a record; what was asked is known from then on. There are some 20,000 subtags in all. */
+const subtags = (ask: (subtag: string) => boolean) => remembered(20_000, ask)
+
+const isLanguage = subtags((language) => isPreferred(language) && languages.of(language) !== undefined)
+
 /** A country, or one of the groups of countries that have a number; 999 and ZZ stand for "unknown". */
-const isRegion = (region: string) =>
+const isKnownRegion = (region: string) =>
   isCountryCode(region) || (/^(?!999)\d{3}$/.test(region) && regions.of(region) !== undefined)
 
-/** Asking `Intl` takes as long as storing a record; what was asked is known from then on. */
-const known = new Map<string, Option.Option<string>>()
+const isRegion = subtags((region) => isPreferred(`und-${region}`) && isKnownRegion(region))
 
-/** More than there are locales in use; a client that makes them up fills no memory. */
-const maxKnown = 1000
+/** There are too many to remember, and few that take long. */
+const isScript = (script: string) => isPreferred(`und-${script}`)
+
+const hyphenated = (locale: string) => locale.trim().replaceAll("_", "-")
 
 /**
  * The locale in its normal case (`nl_nl` becomes `nl-NL`), if its language and region are known. Only the case is
  * normalised: a tag for which BCP 47 prefers another, such as `eng` for `en`, is not valid.
  */
-export const canonical = (locale: string): Option.Option<string> => {
-  const found = known.get(locale)
-  if (found !== undefined) return found
-  const made = canonicalOf(locale)
-  if (known.size < maxKnown && locale.length <= 35) known.set(locale, made)
-  return made
+export const canonical = (locale: string): Option.Option<string> =>
+  locale.length > 35 ? canonicalOf(locale) : recent(locale)
+
+/** BCP 47 prefers another tag of this form only for one of its subtags, which are asked for one by one. */
+const canonicalOf = (locale: string): Option.Option<string> => {
+  const found = form.exec(hyphenated(locale))
+  if (found === null) return Option.none()
+  const [language, script, region] = [
+    found[1]!.toLowerCase(),
+    found[2] && Str.capitalize(found[2].toLowerCase()),
+    found[3]?.toUpperCase()
+  ]
+  const isValid =
+    isLanguage(language) && (script === undefined || isScript(script)) && (region === undefined || isRegion(region))
+  return isValid ? Option.some([language, script, region].filter(Predicate.isNotUndefined).join("-")) : Option.none()
 }
 
-const hyphenated = (locale: string) => locale.trim().replaceAll("_", "-")
-
-const canonicalOf = (locale: string): Option.Option<string> =>
-  Option.filter(preferredOf(locale), (name) => name.toLowerCase() === hyphenated(locale).toLowerCase())
+/** More than there are locales in use; a client that makes them up fills no memory. */
+const recent = remembered(1000, canonicalOf)
 
 /** The tag that BCP 47 prefers for the locale. */
 const preferredOf = (locale: string): Option.Option<string> => {
   const tag = hyphenated(locale)
   if (!form.test(tag)) return Option.none()
   const { baseName, language, region } = new Intl.Locale(tag)
-  const isKnown = languages.of(language) !== undefined && (region === undefined || isRegion(region))
+  const isKnown = languages.of(language) !== undefined && (region === undefined || isKnownRegion(region))
   return isKnown ? Option.some(baseName) : Option.none()
 }
 

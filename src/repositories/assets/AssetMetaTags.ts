@@ -80,10 +80,8 @@ export class AssetMetaTags extends Context.Service<
       ) {
         const stored = yield* pooled<{ readonly uuid: MetaTagId; readonly value: MetaTagValue }>`
           select definition_uuid as uuid, value from asset_meta_tags where asset_uuid = ${asset}`
-        const changes = Effect.fnUntraced(function* (definitions: Definitions) {
-          const values = new Map(stored.map(({ uuid, value }) => [uuid, value]))
-          return yield* Effect.fromResult(validate({ mode, ...definitions, stored: values, sent }))
-        })
+        const values = new Map(stored.map(({ uuid, value }) => [uuid, value]))
+        const changes = (definitions: Definitions) => validate({ mode, ...definitions, stored: values, sent })
         if (sent.length === 0) {
           // Without a value to store, definitions may change concurrently.
           const { set } = yield* changes(yield* metaTags.current(categories))

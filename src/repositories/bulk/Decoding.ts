@@ -2,6 +2,7 @@ import { Effect, Predicate, Result, Schema } from "effect"
 import { codecOf } from "../../domain/schema/Codec.ts"
 import { memberOf } from "../../domain/schema/Json.ts"
 import { maxDataBytes, type Operation } from "../../domain/write/Bulk.ts"
+import { decodeEach } from "../../domain/write/DecodeEach.ts"
 import { describe, maxFullyChecked, strict } from "../../domain/write/Issues.ts"
 import { InvalidRequestError, PayloadTooLargeError } from "../../domain/write/RequestErrors.ts"
 import { type Precondition, preconditionOf } from "../../domain/query/Precondition.ts"
@@ -57,30 +58,6 @@ interface Shapes {
   readonly patch: Decode
   readonly key: string | undefined
 }
-
-/** How many items are decoded before other requests run, and for how many milliseconds: one may be as large as a body. */
-const maxAtOnce = 64
-const maxMillis = 5
-
-/** Decodes many, and lets other requests run in between. */
-export const decodeEach = <A, B>(items: ReadonlyArray<A>, decode: (item: A) => B): Effect.Effect<Array<B>> =>
-  Effect.suspend(() => {
-    let count = 0
-    let began = performance.now()
-    const yielding = Effect.map(Effect.yieldNow, () => {
-      count = 0
-      began = performance.now()
-    })
-    return Effect.forEach(items, (item) =>
-      Effect.suspend(() => {
-        const decoded = decode(item)
-        count++
-        return count === maxAtOnce || performance.now() - began > maxMillis
-          ? Effect.as(yielding, decoded)
-          : Effect.succeed(decoded)
-      })
-    )
-  })
 
 /** The operations of a request, each decoded or rejected by itself. */
 export const decodeAll = Effect.fnUntraced(function* (operations: ReadonlyArray<Operation>, shapes: Shapes) {

@@ -112,7 +112,9 @@ export const MetaTagDefinition = Schema.Struct({
   ),
   type: MetaTagType,
   required: flag("Whether every new asset it applies to has to have a value; false unless given."),
-  filterable: flag("Whether a filter of assets can name it, as `metaTags.<key>`; false unless given."),
+  filterable: flag(
+    "Whether a filter of assets can name it, as `metaTags.<key>`, unless its key is `uuid`, `key` or `type`, which are those of its definition there; false unless given."
+  ),
   searchable: flag("Whether its values are found by the search for assets; false unless given."),
   editable: flag("Whether its values can change after the asset was created; true unless given."),
   categories: Schema.Array(text(64))

@@ -1,6 +1,7 @@
 import { Predicate, Result } from "effect"
 import { RE2JS } from "re2js"
 import * as PatternCost from "../../schema/PatternCost.ts"
+import { remembered } from "../../write/Remembered.ts"
 
 /** What a pattern may grow to: matching the longest text then takes some tens of milliseconds. */
 const maxProgramSize = 500
@@ -28,6 +29,9 @@ export const compile = (pattern: string): Result.Result<RE2JS, string> =>
 
 const tooComplex = Result.fail("Expected a simpler expression; its ranges and classes take too long to compile")
 
+/** One with its states has up to 0.5 MB. */
+const compiled = remembered(100, compile)
+
 /** Whether the whole text matches; a pattern that does not compile matches nothing. */
 export const matches = (pattern: string, text: string): boolean =>
-  Result.match(compile(pattern), { onFailure: () => false, onSuccess: (compiled) => compiled.testExact(text) })
+  Result.match(compiled(pattern), { onFailure: () => false, onSuccess: (expression) => expression.testExact(text) })

@@ -1,7 +1,8 @@
-import { Result } from "effect"
+import { Effect, Result } from "effect"
 import { type MetaTagInput, type MetaTagIssue, MetaTagValidationError } from "./AssetMetaTag.ts"
 import type { MetaTagId, MetaTagValue } from "./MetaTag.ts"
 import { type Definition, read } from "./MetaTagValue.ts"
+import { decodeEach } from "../../write/DecodeEach.ts"
 import { shown } from "../../write/Excerpts.ts"
 import { didYouMean, nearest } from "../../write/Suggestions.ts"
 
@@ -95,31 +96,31 @@ const tooLarge = ({ stored }: Validated, { removed, set }: Changes): ReadonlyArr
   return [{ key: largest.key, code: "tooMany", message }]
 }
 
-/** The changes that the sent values mean, or everything that is wrong with them. */
-export const validate = (values: Validated): Result.Result<Changes, MetaTagValidationError> => {
+/** The changes that the sent values mean, or everything that is wrong with them. A pattern may take tens of milliseconds. */
+export const validate = Effect.fnUntraced(function* (values: Validated) {
   const issues: Array<MetaTagIssue> = []
   const set: Array<Changes["set"][number]> = []
   const removed: Array<MetaTagId> = []
   const named = new Set<Definition>()
   const find = finder(values.definitions)
-  for (const input of values.sent) {
+  yield* decodeEach(values.sent, (input) => {
     const found = find(input)
     if (Result.isFailure(found)) {
       issues.push({ key: shown(input.key ?? input.uuid ?? ""), code: "unknownKey", message: found.failure })
-      continue
+      return
     }
     const definition = found.success
     const { key, uuid } = definition
     if (named.has(definition)) {
       issues.push({ key, code: "tooMany", message: "Expected one value, but it was sent more than once" })
-      continue
+      return
     }
     named.add(definition)
     const outcome = outcomeOf(definition, input.value, values)
     if (outcome === "removed") removed.push(uuid)
     else if (typeof outcome === "object" && "value" in outcome) set.push({ uuid, key, value: outcome.value })
     else if (outcome !== "unchanged") issues.push(...outcome.map((problem) => ({ key, ...problem })))
-  }
+  })
   if (values.mode === "creation") {
     const missing = values.definitions.filter(
       (definition) => values.applicable.has(definition.key) && !named.has(definition)
@@ -130,5 +131,6 @@ export const validate = (values: Validated): Result.Result<Changes, MetaTagValid
     }
   }
   if (issues.length === 0) issues.push(...tooLarge(values, { set, removed }))
-  return issues.length === 0 ? Result.succeed({ set, removed }) : Result.fail(MetaTagValidationError.of(issues))
-}
+  const changes: Changes = { set, removed }
+  return issues.length === 0 ? changes : yield* MetaTagValidationError.of(issues)
+})

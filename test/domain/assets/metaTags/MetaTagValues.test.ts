@@ -1,9 +1,10 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Result } from "effect"
+import { assert, describe, it, vi } from "@effect/vitest"
+import { Effect, Result } from "effect"
+import { RE2JS } from "re2js"
 import type { MetaTagInput } from "../../../../src/domain/assets/metaTags/AssetMetaTag.ts"
 import type { MetaTagValue } from "../../../../src/domain/assets/metaTags/MetaTag.ts"
-import type { Definition } from "../../../../src/domain/assets/metaTags/MetaTagValue.ts"
-import { validate } from "../../../../src/domain/assets/metaTags/MetaTagValues.ts"
+import { type Definition, read } from "../../../../src/domain/assets/metaTags/MetaTagValue.ts"
+import * as MetaTagValues from "../../../../src/domain/assets/metaTags/MetaTagValues.ts"
 import { definition, option, uuid } from "./MetaTags.ts"
 
 const definitions: ReadonlyArray<Definition> = [
@@ -22,6 +23,8 @@ interface Given {
   readonly stored?: Readonly<Record<string, MetaTagValue>>
   readonly applicable?: ReadonlyArray<string>
 }
+
+const validate = (values: MetaTagValues.Validated) => Effect.runSync(Effect.result(MetaTagValues.validate(values)))
 
 const inputs = (sent: Given["sent"]) =>
   (Array.isArray(sent)
@@ -197,5 +200,47 @@ describe("the size of the values of an asset", () => {
   it("values of the largest size can be removed and exchanged", () => {
     assert.deepStrictEqual(merged([0, 1, 2], { one: null }), [0, 1])
     assert.deepStrictEqual(merged([0, 1], { one: null, three: chosen }), [1, 1])
+  })
+})
+
+describe("patterns of many values", () => {
+  const tags = Array.from({ length: 20 }, (_, index) =>
+    definition("longText", { key: `tag${index}`, validation: { pattern: `(?:[a-z]?[a-z0-9]?){60}.{100}${index}` } })
+  )
+  const values: MetaTagValues.Validated = {
+    mode: "merge",
+    definitions: tags,
+    applicable: new Set(tags.map(({ key }) => key)),
+    stored: new Map(),
+    sent: tags.map(({ key }) => ({ key, value: "a".repeat(10_000) }))
+  }
+
+  it.effect("other requests run while values are matched with slow patterns", () =>
+    Effect.gen(function* () {
+      let turns = 0
+      const others = Effect.forever(
+        Effect.andThen(
+          Effect.yieldNow,
+          Effect.sync(() => turns++)
+        )
+      )
+      yield* Effect.forkScoped(others, { startImmediately: true })
+      const { issues } = yield* Effect.flip(MetaTagValues.validate(values))
+      assert.lengthOf(issues, 20)
+      assert.isAtLeast(turns, 3)
+    }).pipe(Effect.scoped)
+  )
+
+  it("a pattern that several values have is compiled once", () => {
+    const compile = vi.spyOn(RE2JS, "compile")
+    const pattern = "[a-y]{3}"
+    for (const value of ["abc", "abd", "abz"]) {
+      const tag = definition("text", { key: "code", validation: { pattern } })
+      assert.strictEqual(Result.isSuccess(read(tag, value)), value !== "abz")
+    }
+    assert.lengthOf(
+      compile.mock.calls.filter(([compiled]) => compiled === pattern),
+      1
+    )
   })
 })

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { decodeEach } from "../../../src/repositories/bulk/Decoding.ts"
+import { decodeEach } from "../../../src/domain/write/DecodeEach.ts"
 
 /** How often other work of the process ran while items were decoded. */
 const turnsDuring = (items: number, decode: (item: number) => number) =>
