@@ -181,7 +181,9 @@ const answerOf = (
 const merged = (all: ReadonlyArray<References>): References => {
   const named = new Map<ReferenceKind, Set<string>>()
   for (const [kind, uuids] of all.flatMap((references) => [...references])) {
-    named.set(kind, (named.get(kind) ?? new Set()).union(new Set(uuids)))
+    const known = named.get(kind) ?? new Set()
+    for (const uuid of uuids) known.add(uuid)
+    named.set(kind, known)
   }
   return named
 }

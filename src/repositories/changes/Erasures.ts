@@ -17,7 +17,10 @@ export const erasePaths = Effect.fnUntraced(function* (
   uuid: string,
   members: ReadonlyArray<string>
 ) {
-  yield* sql`
+  // Plans have up to 250,000 rows each, and a key may have applied many.
+  yield* withLongTimeout(
+    sql,
+    sql`
     with names as materialized (
       select array_agg(distinct value) as known from (
         select before, after from events where type = 'location' and record_uuid = ${uuid}::uuid
@@ -27,6 +30,7 @@ export const erasePaths = Effect.fnUntraced(function* (
       exists (select from plan_rows r where r.plan = p.uuid and r.record = ${uuid}::uuid)
       or (p.counts->>'create')::int is distinct from 0 and exists (
         select from plan_rows r, names where r.plan = p.uuid and r.kind = 'create' and r.compared = any (known)))`
+  )
   // It seals what waits for that, which can be more than a statement has time for.
   const [row] = yield* withLongTimeout(
     sql,

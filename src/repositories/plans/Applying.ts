@@ -13,10 +13,12 @@ import {
 } from "../../domain/plans/Plan.ts"
 import type { Permission } from "../../domain/keys/Permission.ts"
 import { noPrecondition } from "../../domain/query/Precondition.ts"
-import { decodeEach } from "../../domain/write/DecodeEach.ts"
 import { CurrentTransaction, make as surround } from "../../domain/write/SurroundingTransaction.ts"
+import { withLongTimeout } from "../../sql/connections/ManyRecords.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
+import { removeInParts } from "../../sql/Parts.ts"
 import { run } from "../bulk/Bulk.ts"
+import { decodeEach } from "../../domain/write/DecodeEach.ts"
 import type { DecodedOperation } from "../bulk/Decoding.ts"
 import { isFailed } from "../bulk/Outcomes.ts"
 import type { BulkResource } from "../bulk/Resource.ts"
@@ -78,8 +80,9 @@ export const make =
       const { counts, guards, isApplied } = plan
       if (isApplied) return { uuid, counts }
       if (guards.length > 0 && !force) return yield* PlanGuardedError.of(guards)
-      yield* Statements.lock(pooled, comparison, uuid)
-      const outdated = yield* Statements.outdated(pooled, comparison, uuid)
+      yield* withLongTimeout(pooled, Statements.lock(pooled, comparison, uuid))
+      // All that was logged since the plan was begun is looked at.
+      const outdated = yield* withLongTimeout(pooled, Statements.outdated(pooled, comparison, uuid))
       if (outdated.length > 0) return yield* PlanOutdatedError.of(outdated.map(({ key }) => key))
       const readAfter = (place: number) => Statements.writes(pooled, uuid, place, chunk)
       let rows = yield* readAfter(-1)
@@ -101,7 +104,16 @@ export const make =
       return { uuid, counts }
     })
 
+    /** Removes the rows that an applied plan does not show. What is left in case of a failure is removed with the plan. */
+    const removeUnchanged = removeInParts(
+      (limit) => pooled`
+        delete from plan_rows where plan = ${uuid}::uuid and place in (
+          select place from plan_rows where plan = ${uuid}::uuid and kind = 'unchanged' order by place limit ${limit}::int
+        ) returning true`
+    )
+
     return batch.transaction(write, { locks }).pipe(
+      Effect.tap(({ counts }) => (counts.unchanged > 0 ? Effect.ignore(removeUnchanged) : Effect.void)),
       Effect.provideService(CurrentTransaction, surround()),
       // Any other failure is no answer of the operation.
       Effect.catch((error) =>

@@ -24,7 +24,8 @@ import { SqlError } from "effect/sql"
 import { timestampJson } from "../../sql/Columns.ts"
 import { sql } from "../../sql/Fragment.ts"
 import { tooMuch } from "../../sql/lists/Listing.ts"
-import { arrayOf, withinAnswer } from "../../sql/lists/AnswerSizes.ts"
+import { maxAnswerBytes, oneByOne } from "../../sql/lists/AnswerSizes.ts"
+import * as PageCost from "../../sql/lists/PageCost.ts"
 import { removeInParts } from "../../sql/Parts.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { correct } from "../../sql/Statistics.ts"
@@ -95,7 +96,8 @@ export class Plans extends Context.Service<
     Plans,
     Effect.gen(function* () {
       const database = yield* Sql
-      const { pooled } = database
+      const { largePages, pooled } = database
+      const cost = PageCost.make()
 
       const isLive = sql`p.created_at > now() - make_interval(hours => ${limits.hours}::int)`
       const { begin, checkBytes, finish } = OpenPlans.make(pooled, isLive)
@@ -174,16 +176,19 @@ export class Plans extends Context.Service<
 
       const changes = Effect.fnUntraced(function* (uuid: PlanId, { kind, limit, page, visible }: ChangesRequest) {
         const chosen = sql`p.plan = ${uuid}::uuid and ${kind === undefined ? sql`p.kind <> 'unchanged'` : sql`p.kind = ${kind}::text`}`
-        const [row] = yield* Effect.orDie(pooled<{
-          readonly total: number
-          readonly json: Encoded<ReadonlyArray<PlanChange>> | null
-        }>`
-          select (select count(*)::int from plan_rows p where ${chosen}) as total,
-            ${withinAnswer(sql`
-              select ${arrayOf(sql`json, ',' order by place`)} as json from (
-                select p.place, ${changeJson(visible)} as json from plan_rows p where ${chosen}
-                  order by p.place limit ${limit}::bigint offset ${(page - 1) * limit}::bigint) page`)} as json`)
+        const places = sql`
+          select array_agg(place) as keys from (select p.place from plan_rows p where ${chosen}
+            order by p.place limit ${limit}::bigint offset ${(page - 1) * limit}::bigint) page`
+        const read = pooled<{ readonly total: number; readonly json: Encoded<ReadonlyArray<PlanChange>> | null }>`
+          select coalesce((select ${totalOf(kind)} from plans p where p.uuid = ${uuid}::uuid), 0) as total, ${oneByOne(
+            places,
+            (place) =>
+              sql`select ${changeJson(visible)} from plan_rows p where p.plan = ${uuid}::uuid and p.place = ${place}`
+          )} as json`
+        const [row] = yield* Effect.orDie(cost.isLarge(limit) ? largePages(read) : read)
         const { json, total } = row!
+        const rows = Math.min(limit, total - (page - 1) * limit)
+        if (rows > 0) cost.note(json?.length ?? maxAnswerBytes, rows)
         return { data: json ?? (yield* Effect.die(tooMuch(limit))), pagination: pagination(limit, page, total) }
       })
 
@@ -210,6 +215,12 @@ const planJson = sql`json_strip_nulls(json_build_object('uuid', p.uuid, 'resourc
   'state', case when p.applied_at is null then 'ready' else 'applied' end, 'counts', p.counts, 'guards', p.guards,
   'expiresAt', ${timestampJson(sql`(p.created_at + make_interval(hours => ${limits.hours}::int))`)},
   'appliedAt', ${timestampJson(sql`p.applied_at`)}))::text`
+
+/** How many changes a plan shows, of one kind or of all. */
+const totalOf = (kind: string | undefined) =>
+  kind === undefined
+    ? sql`(select sum(value::int)::int from jsonb_each_text(p.counts) where key <> 'unchanged')`
+    : sql`(p.counts->>${kind}::text)::int`
 
 /** What a reader of these types sees of a row. */
 const changeJson = (visible: ReadonlySet<RecordType>) => {

@@ -58,6 +58,6 @@ export const rowTooLarge = (row: number) =>
   )
 
 export const duplicate = (member: string, first: number, row: number) =>
-  inRow(member, "duplicate", `Rows ${first} and ${row} have the same ${member}; only the first is taken`)
+  inRow(member, "duplicate", `Rows ${first} and ${row} have the same ${member}; only the first counts`)
 export const outsideFilter = (member: string) =>
   inRow(member, "outsideFilter", `The record with this ${member} does not match the filter of the plan`)

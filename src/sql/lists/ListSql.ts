@@ -3,7 +3,7 @@ import { collation, expressionOf, row, timestampJson } from "../Columns.ts"
 import { conditionSql } from "../Conditions.ts"
 import * as Edits from "../Edits.ts"
 import { type Fragment, sql } from "../Fragment.ts"
-import { arrayOf, maxAnswerSql, withinAnswer } from "./AnswerSizes.ts"
+import { arrayOf, oneByOne, withinAnswer } from "./AnswerSizes.ts"
 import { flip, limitSql, offsetSql, ordered, rangeOf, read, type Sorted } from "./ListOrder.ts"
 import { type SortKind, types } from "./Keyset.ts"
 import { answerOf, type Answers } from "../Selected.ts"
@@ -46,19 +46,13 @@ export const make = (options: ListOptions) => {
   const plain = answerOf(options, {})
   const jsonIn = memoize((view: View) => (isPlain(view) ? plain : answerOf(options, view)))
 
-  /**
-   * The JSON array of the records of a page, from the statement that gives its uuids; null when it is too long. The records of a
-   * large page are read one after the other, so that no more are than an answer may have.
-   */
+  /** The JSON array of the records of a page, from the statement that gives its uuids; null when it is too long. */
   const dataOf = (view: View, rows: Fragment, { isLarge = false }: Page) =>
     isLarge
-      ? sql`(with recursive listed as materialized (select array_agg(uuid) as uuids from (${rows}) page), built as (
-          select 0 as place, null::text as json, 1::bigint as bytes
-          union all
-          select built.place + 1, item.json, built.bytes + octet_length(item.json) + 1 from built, listed, lateral (
-            select (select ${jsonIn(view)} from ${table} where t.uuid = listed.uuids[built.place + 1]) as json offset 0
-          ) item where built.place < cardinality(listed.uuids) and built.bytes <= ${maxAnswerSql}
-        ) select case when max(bytes) <= ${maxAnswerSql} then ${arrayOf(sql`json, ','`)} end from built)`
+      ? oneByOne(
+          sql`select array_agg(uuid) as keys from (${rows}) page`,
+          (uuid) => sql`select ${jsonIn(view)} from ${table} where t.uuid = ${uuid}`
+        )
       : withinAnswer(sql`
           select ${arrayOf(sql`(select ${jsonIn(view)} from ${table} where t.uuid = page.uuid), ','`)} as json from (${rows}) page`)
 

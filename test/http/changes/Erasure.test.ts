@@ -6,7 +6,8 @@ import { moment } from "../../support/changes/World.ts"
 import { eventsAfter, eventsOf, sealed, shown } from "../../support/requests/LogRequests.ts"
 import * as Products from "../../support/requests/ProductRequests.ts"
 import { createPost } from "../../support/requests/PostRequests.ts"
-import { expectError, problemsOf, send, unknownUuid } from "../../support/requests/Requests.ts"
+import { plan } from "../../support/requests/PlanRequests.ts"
+import { expectError, problemsOf, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
 import * as Postgres from "../../support/Postgres.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { eventually } from "../../support/Until.ts"
@@ -450,5 +451,20 @@ layer(TestServer.limited(), { excludeTestServices: true })("erasure while many c
         const erased = yield* send("POST", `/v1/locations/${location}/erase-history`, { body: { paths: ["name"] } })
         assert.strictEqual(erased.status, 200, JSON.stringify(erased.body))
       })
+  )
+
+  it.effect("the erasure of the history of a location has more time than other requests to remove plans", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const identifier = unique("planned")
+      const location = yield* Products.createLocation({ name: "Bakery", identifier })
+      const planned = yield* plan("resource=locations", [{ identifier, name: "Bread" }])
+      yield* pooled.unsafe(`create function slow_removal() returns trigger language plpgsql as
+        $$ begin perform pg_sleep(6); return null; end $$`)
+      yield* pooled`create trigger slow_removal before delete on plan_rows for each statement execute function slow_removal()`
+      const erased = yield* send("POST", `/v1/locations/${location}/erase-history`, { body: { paths: ["name"] } })
+      assert.strictEqual(erased.status, 200, JSON.stringify(erased.body))
+      assert.strictEqual((yield* send("GET", `/v1/plans/${planned.body.data.uuid}`)).status, 404)
+    })
   )
 })

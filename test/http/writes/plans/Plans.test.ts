@@ -15,6 +15,7 @@ import {
 } from "../../../support/requests/PlanRequests.ts"
 import { expectError, problemsOf, send, unique, unknownUuid } from "../../../support/requests/Requests.ts"
 import * as TestServer from "../../../support/TestServer.ts"
+import { waitsForLargePages } from "../../../support/Turns.ts"
 
 layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
   it.effect("a plan shows what a file would change, to the leaves, and writes nothing", () =>
@@ -110,8 +111,31 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
         repeat('a', ${6 * 1024 ** 2}::int))) where plan = ${uuid}::uuid`
       const answer = yield* send("GET", `/v1/plans/${uuid}/changes`)
       assert.deepStrictEqual(problemsOf(answer), [400, "InvalidRequestError", "limit tooMuch"])
-      const { body } = yield* send("GET", `/v1/plans/${uuid}/changes?limit=2&page=2`)
+      const small = send("GET", `/v1/plans/${uuid}/changes?limit=2&page=2`)
+      const { body } = yield* small
       assert.deepStrictEqual([body.data.length, body.pagination.total], [1, 3])
+      assert.isTrue(yield* waitsForLargePages(small))
+    })
+  )
+
+  it.effect("a plan that is applied keeps no rows that it does not show", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const { id, query } = collection()
+      yield* branches([{ identifier: id("1") }, { identifier: id("2") }])
+      const file = [{ identifier: id("1") }, { identifier: id("2"), name: "Renamed" }, { identifier: id("3") }]
+      const { uuid } = (yield* plan(query, file)).body.data
+      const kinds = Effect.map(
+        pooled<{ readonly kind: string }>`select kind from plan_rows where plan = ${uuid}::uuid order by place`,
+        (rows) => rows.map(({ kind }) => kind)
+      )
+      assert.deepStrictEqual(yield* kinds, ["unchanged", "update", "refused"])
+      const changes = yield* changesOf(uuid)
+      const { counts } = (yield* apply(uuid, { force: true })).body.data
+      assert.deepStrictEqual(counts, { ...zero, update: 1, unchanged: 1, refused: 1 })
+      assert.deepStrictEqual(yield* kinds, ["update", "refused"])
+      assert.deepStrictEqual(yield* changesOf(uuid), changes)
+      assert.deepStrictEqual((yield* send("GET", `/v1/plans/${uuid}`)).body.data.counts, counts)
     })
   )
 
