@@ -57,8 +57,8 @@ const fill = (url: string) => {
   )
 }
 
-/** Tables that change without requests: row counts are folded, and the other is a queue. */
-const volatile = new Set(["row_counts", "stale_asset_texts"])
+/** Tables that change without requests: row counts are folded, words of names are cleaned, and the other is a queue. */
+const volatile = new Set(["asset_words", "row_counts", "stale_asset_texts"])
 
 const rowsOf = async (sql: Running.Running["sql"]) => {
   const tables = await sql<ReadonlyArray<{ readonly name: string }>>`

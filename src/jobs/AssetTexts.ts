@@ -1,6 +1,7 @@
 import { Effect, Layer, Schema } from "effect"
 import { SqlSchema } from "effect/sql"
 import { sql } from "../sql/Fragment.ts"
+import { makeSteps } from "../sql/Parts.ts"
 import { Sql } from "../sql/Sql.ts"
 import { repeatedly } from "./Repeated.ts"
 
@@ -36,5 +37,34 @@ const refreshIn = Effect.fn("AssetTexts.refresh")(function* (batch: number) {
 
 export const refresh = Effect.catch(refreshIn(defaultBatch), () => refreshIn(1))
 
-/** Refreshes every second while the service runs. */
-export const layer = Layer.effectDiscard(repeatedly("Could not refresh the search documents", "1 second", refresh))
+/** Words of names that one statement looks up in the documents. */
+const part = 1000
+
+/** Between two parts, so that a large vocabulary takes no processor from requests for long. */
+const pause = "200 millis"
+
+/**
+ * Removes the words in which a misspelt one looks for its neighbours, if no document has them any more, and those that are there twice.
+ * Several processes may do this concurrently, and assets may be written.
+ */
+export const cleanWords = Effect.gen(function* () {
+  const { pooled } = yield* Sql
+  const runStep = yield* makeSteps(part)
+  const cleanAfter = (word: string) =>
+    runStep((size) =>
+      Effect.map(
+        pooled<{ readonly last: string | null }>`select waypost_clean_asset_words(${word}::text, ${size}::int) as last`,
+        ([row]) => row!.last
+      )
+    )
+  let last = yield* cleanAfter("")
+  while (last !== null) last = yield* Effect.delay(cleanAfter(last), pause)
+})
+
+/** Refreshes every second and cleans every hour while the service runs. */
+export const layer = Layer.effectDiscard(
+  Effect.andThen(
+    repeatedly("Could not refresh the search documents", "1 second", refresh),
+    repeatedly("Could not clean the words of the search", "1 hour", cleanWords)
+  )
+)
