@@ -44,8 +44,8 @@ const part = 1000
 const pause = "200 millis"
 
 /**
- * Removes the words in which a misspelt one looks for its neighbours, if no document has them any more, and those that are there twice.
- * Several processes may do this concurrently, and assets may be written.
+ * Removes words of names that no document has any more, and copies of words. Several processes may do this concurrently, and assets may
+ * be written.
  */
 export const cleanWords = Effect.gen(function* () {
   const { pooled } = yield* Sql

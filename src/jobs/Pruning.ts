@@ -45,13 +45,13 @@ export const prune = Effect.gen(function* () {
 
 const removeAnswers = Effect.flatMap(IdempotentAnswers, ({ removeExpired }) => removeExpired)
 
-const removePlans = Effect.flatMap(Plans, ({ removeExpired }) => removeExpired)
+const prunePlans = Effect.flatMap(Plans, ({ prune }) => prune)
 
 /** Prunes every hour while the service runs. */
 export const layer = Layer.effectDiscard(
   Effect.all([
     repeatedly("Could not prune the change log", "1 hour", prune),
     repeatedly("Could not prune the answers that are kept for repeated requests", "1 hour", removeAnswers),
-    repeatedly("Could not prune the plans that have expired", "1 hour", removePlans)
+    repeatedly("Could not prune the plans", "1 hour", prunePlans)
   ])
 )

@@ -179,7 +179,8 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: 
         execute("drop function waypost_translation"),
         execute("alter function fast_translation rename to waypost_translation")
       )
-      yield* Effect.ensuring(Effect.provide(PostSchedule.adoptLanguage, locales()), Effect.orDie(restored))
+      const adopted = Effect.provide(PostSchedule.adoptLanguage, [Layer.fresh(Sql.layer), locales()])
+      yield* Effect.ensuring(adopted, Effect.orDie(restored))
     })
   )
 

@@ -1,4 +1,4 @@
-/** A pure function that keeps its last results, at most `max` of them. */
+/** A pure function that keeps the `max` results that were computed last. */
 export const remembered = <K, A>(max: number, ask: (key: K) => A) => {
   const recent = new Map<K, A>()
   return (key: K): A => {

@@ -16,7 +16,6 @@ import { noPrecondition } from "../../domain/query/Precondition.ts"
 import { CurrentTransaction, make as surround } from "../../domain/write/SurroundingTransaction.ts"
 import { withLongTimeout } from "../../sql/connections/ManyRecords.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
-import { removeInParts } from "../../sql/Parts.ts"
 import { run } from "../bulk/Bulk.ts"
 import { decodeEach } from "../../domain/write/DecodeEach.ts"
 import type { DecodedOperation } from "../bulk/Decoding.ts"
@@ -104,16 +103,7 @@ export const make =
       return { uuid, counts }
     })
 
-    /** Removes the rows that an applied plan does not show. What is left in case of a failure is removed with the plan. */
-    const removeUnchanged = removeInParts(
-      (limit) => pooled`
-        delete from plan_rows where plan = ${uuid}::uuid and place in (
-          select place from plan_rows where plan = ${uuid}::uuid and kind = 'unchanged' order by place limit ${limit}::int
-        ) returning true`
-    )
-
     return batch.transaction(write, { locks }).pipe(
-      Effect.tap(({ counts }) => (counts.unchanged > 0 ? Effect.ignore(removeUnchanged) : Effect.void)),
       Effect.provideService(CurrentTransaction, surround()),
       // Any other failure is no answer of the operation.
       Effect.catch((error) =>

@@ -26,7 +26,6 @@ import { sql } from "../../sql/Fragment.ts"
 import { tooMuch } from "../../sql/lists/Listing.ts"
 import { maxAnswerBytes, oneByOne } from "../../sql/lists/AnswerSizes.ts"
 import * as PageCost from "../../sql/lists/PageCost.ts"
-import { removeInParts } from "../../sql/Parts.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { correct } from "../../sql/Statistics.ts"
 import { traced } from "../../sql/Traced.ts"
@@ -35,6 +34,7 @@ import * as Connections from "./Connections.ts"
 import { guardsOf } from "./Guards.ts"
 import * as OpenPlans from "./OpenPlans.ts"
 import * as Planning from "./Planning.ts"
+import * as PlanRemoval from "./PlanRemoval.ts"
 import * as Statements from "./PlanStatements.ts"
 
 export interface PlanRequest {
@@ -88,8 +88,8 @@ export class Plans extends Context.Service<
     ): Effect.Effect<{ readonly data: Encoded<ReadonlyArray<PlanChange>>; readonly pagination: Pagination }>
     readonly apply: Applying.Apply
     delete(uuid: PlanId): Effect.Effect<Written.Written<"plans", PlanId>, PlanNotFoundError>
-    /** Removes the plans that have expired. */
-    readonly removeExpired: Effect.Effect<void>
+    /** Removes the plans that have expired, and the unchanged rows of those that are applied. */
+    readonly prune: Effect.Effect<void>
   }
 >()("waypost/repositories/plans/Plans") {
   static readonly layer = Layer.effect(
@@ -101,6 +101,7 @@ export class Plans extends Context.Service<
 
       const isLive = sql`p.created_at > now() - make_interval(hours => ${limits.hours}::int)`
       const { begin, checkBytes, finish } = OpenPlans.make(pooled, isLive)
+      const { prune, remove } = PlanRemoval.make(pooled, isLive)
 
       const get = Effect.fnUntraced(function* (uuid: PlanId) {
         const [row] = yield* Effect.orDie(pooled<{ readonly json: Encoded<Plan> }>`
@@ -112,21 +113,6 @@ export class Plans extends Context.Service<
         const [row] = yield* Effect.orDie(pooled<Applying.PlanFacts>`
           select ${Applying.factsSql} from plans p where p.uuid = ${uuid}::uuid and p.is_ready and ${isLive}`)
         return row === undefined ? yield* PlanNotFoundError.of(uuid) : row
-      })
-
-      /** Removes a plan: it is not found any more before its rows are removed, which are many. */
-      const remove = Effect.fnUntraced(function* (uuid: PlanId) {
-        const found = yield* pooled`update plans set is_ready = false where uuid = ${uuid}::uuid returning uuid`
-        yield* removeInParts(
-          (limit) => pooled`
-            delete from plan_rows where plan = ${uuid}::uuid and place <= (
-              select max(place) from (
-                select place from plan_rows where plan = ${uuid}::uuid order by place limit ${limit}::int
-              ) part
-            ) returning true`
-        )
-        yield* pooled`delete from plans where uuid = ${uuid}::uuid`
-        return found.length > 0
       })
 
       const create = Effect.fnUntraced(function* <E, E2>(
@@ -202,10 +188,7 @@ export class Plans extends Context.Service<
           const isRemoved = yield* Effect.orDie(remove(uuid))
           return isRemoved ? Written.deleted("plans", uuid) : yield* PlanNotFoundError.of(uuid)
         }),
-        removeExpired: pooled<{ readonly uuid: PlanId }>`select uuid from plans p where not ${isLive}`.pipe(
-          Effect.flatMap(Effect.forEach(({ uuid }) => remove(uuid), { discard: true })),
-          Effect.orDie
-        )
+        prune
       })
     })
   )

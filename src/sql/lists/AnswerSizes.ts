@@ -17,7 +17,7 @@ export const maxAnswerSql = sql.literal(String(maxAnswerBytes))
 export const arrayOf = (objects: Fragment) => sql`'[' || coalesce(string_agg(${objects}), '') || ']'`
 
 /**
- * The JSON array of records, which are read one after the other, so that no more are than an answer may have; null when it is longer.
+ * The JSON array of records, which are read one after the other, so that no more are read than an answer may have; null when it is longer.
  * The query has one column `keys`, an array, and `jsonOf` is the query of the JSON of a key.
  */
 export const oneByOne = (keys: Fragment, jsonOf: (key: Fragment) => Fragment) => sql`(

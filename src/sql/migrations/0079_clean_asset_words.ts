@@ -106,7 +106,8 @@ export default Effect.gen(function* () {
       return case when found_words >= size then reached end;
     end $$`)
 
-  // As before, but each reads no more words than it can compare within the time of a search, and a word once.
+  // As before, but each compares a limited number of words, and a word once. The limits count what the index of trigrams gives and has
+  // the text; what it gives in vain is compared as well.
   yield* sql.unsafe(`
     create or replace function waypost_words_with(part text) returns text language plpgsql stable parallel safe as $$
     begin

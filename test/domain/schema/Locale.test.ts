@@ -90,9 +90,7 @@ describe("canonical locales", () => {
     })
     assert.deepStrictEqual(throwing, [])
   })
-})
 
-describe("configured locales", () => {
   it("a locale of known subtags is canonical if BCP 47 prefers no other tag for it as a whole", () => {
     const [languages, scripts] = [
       ["en", "sr", "zh", "sh", "nan", "fil", "mo"],
@@ -114,14 +112,16 @@ describe("configured locales", () => {
     for (const language of ["en", "de", "fr"]) tags(language).forEach(canonical)
     const timeOf = (ask: (tag: string) => unknown) => {
       const began = performance.now()
-      for (let times = 0; times < 2000; times++) ask("nl-NL")
+      for (let times = 0; times < 2000; times++) ask("mt-MT")
       return performance.now() - began
     }
     const best = (ask: (tag: string) => unknown) => Math.min(timeOf(ask), timeOf(ask), timeOf(ask))
     const asking = best((tag) => new Intl.Locale(tag).baseName)
     assert.isBelow(best(canonical), asking)
   })
+})
 
+describe("configured locales", () => {
   it.effect("without LOCALES every known locale is accepted and normalised", () =>
     Effect.gen(function* () {
       const locales = make(undefined)

@@ -463,6 +463,7 @@ layer(TestServer.limited(), { excludeTestServices: true })("erasure while many c
         $$ begin perform pg_sleep(6); return null; end $$`)
       yield* pooled`create trigger slow_removal before delete on plan_rows for each statement execute function slow_removal()`
       const erased = yield* send("POST", `/v1/locations/${location}/erase-history`, { body: { paths: ["name"] } })
+      yield* pooled`drop function slow_removal cascade`
       assert.strictEqual(erased.status, 200, JSON.stringify(erased.body))
       assert.strictEqual((yield* send("GET", `/v1/plans/${planned.body.data.uuid}`)).status, 404)
     })

@@ -38,33 +38,31 @@ layer(services, { excludeTestServices: true })("repository of asset categories",
     })
   )
 
-  it.effect(
-    "a category of 10,000 assets is deleted within the time of a statement, and each asset has the change in the log",
-    () =>
-      Effect.gen(function* () {
-        const { pooled } = yield* Sql
-        const categories = yield* AssetCategories
-        const large = yield* category("large")
-        yield* pooled.unsafe(`
+  it.effect("a category of 10,000 assets is deleted, and each asset has the change in the log", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const categories = yield* AssetCategories
+      const large = yield* category("large")
+      yield* pooled.unsafe(`
         insert into files (uuid, file_name, extension, mime_type, size, sha256, path_name, url_name, processing)
           select md5('file' || i)::uuid, 'a.txt', 'txt', 'text/plain', 1, md5(''), '', '', 'ready' from generate_series(1, ${many}) i`)
-        yield* pooled.unsafe(`
+      yield* pooled.unsafe(`
         insert into assets (uuid, file_uuid, translations)
           select md5('asset' || i)::uuid, md5('file' || i)::uuid, '[{"locale": "en", "name": "A"}]' from generate_series(1, ${many}) i`)
-        yield* pooled`truncate pending_changes`
-        yield* pooled.unsafe(`
+      yield* pooled`truncate pending_changes`
+      yield* pooled.unsafe(`
         insert into asset_category_links (asset_uuid, category_uuid)
           select md5('asset' || i)::uuid, '${large}' from generate_series(1, ${many}) i`)
-        yield* categories.delete(large, noPrecondition)
-        const listed = { categories: [{ uuid: large, key: "large" }] }
-        const logged = yield* pooled`
+      yield* categories.delete(large, noPrecondition)
+      const listed = { categories: [{ uuid: large, key: "large" }] }
+      const logged = yield* pooled`
         select count(distinct uuid)::int as assets, before, after from pending_changes where type = 'asset'
         group by before, after order by min(id)`
-        assert.deepStrictEqual(logged, [
-          { assets: many, before: { categories: [] }, after: listed },
-          { assets: many, before: listed, after: { categories: [] } }
-        ])
-      })
+      assert.deepStrictEqual(logged, [
+        { assets: many, before: { categories: [] }, after: listed },
+        { assets: many, before: listed, after: { categories: [] } }
+      ])
+    })
   )
 
   it.effect("categories are returned with all their descendants", () =>

@@ -56,7 +56,7 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: 
   }
 )
 
-layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: true })(
+layer(Postgres.limited.pipe(Layer.provideMerge(settings())), { excludeTestServices: true })(
   "the links of a change",
   (it) => {
     it.effect("to 40,000 records are merged within the time of a statement", () =>

@@ -23,6 +23,20 @@ const read = (resource: string, uuid: string) =>
 /** The resources whose keys are the same in upper and lower case. */
 const foldedKeys = new Set(["users", "groups"])
 
+/** Holds the transactions that create meta tags until a row of the table `released` is there. */
+const heldCreations = Effect.gen(function* () {
+  const { pooled } = yield* Sql
+  yield* pooled`create table released (value boolean)`
+  yield* Effect.addFinalizer(() =>
+    Effect.orDie(Effect.andThen(pooled`drop function held() cascade`, pooled`drop table released`))
+  )
+  yield* pooled.unsafe(`create function held() returns trigger language plpgsql as $$ begin
+    while not exists (select from released) loop perform pg_sleep(0.02); end loop;
+    return null;
+  end $$`)
+  yield* pooled.unsafe(`create trigger held after insert on meta_tag_definitions for each row execute function held()`)
+})
+
 layer(TestServer.layer(), { excludeTestServices: true })("upsert", (it) => {
   it.effect.each(resources)(
     "of $resource creates by $key with 201 and patches with 200",
@@ -172,20 +186,23 @@ layer(TestServer.layer(), { excludeTestServices: true })("upsert", (it) => {
       Effect.gen(function* () {
         const { pooled } = yield* Sql
         const { key, ...data } = newTag()
-        yield* pooled.unsafe(`create function slow_creation() returns trigger language plpgsql as
-        $$ begin perform pg_sleep(1); return null; end $$`)
-        yield* pooled.unsafe(`create trigger slow_creation after insert on meta_tag_definitions for each row
-        execute function slow_creation()`)
         const request = bulk("meta-tags", [upsert(key, data)], { body: { mode } })
+        const waiting = (event: string) =>
+          eventually(
+            `a request waits for ${event}`,
+            pooled`select from pg_stat_activity where datname = current_database() and wait_event = ${event}`,
+            ({ length }) => length > 0
+          )
+        yield* heldCreations
         const first = yield* Effect.forkChild(request, { startImmediately: true })
-        const sleeping = pooled`
-        select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`
-        yield* eventually("the tag is created", sleeping, ({ length }) => length > 0)
-        const second = yield* request
-        yield* pooled.unsafe("drop function slow_creation() cascade")
-        assert.deepStrictEqual([outcomesOf(yield* Fiber.join(first)), outcomesOf(second)], [["201"], ["200"]])
-        assert.deepStrictEqual(uuidsOf(second), uuidsOf(yield* Fiber.join(first)))
-      })
+        yield* waiting("PgSleep")
+        const second = yield* Effect.forkChild(request, { startImmediately: true })
+        yield* waiting("transactionid")
+        yield* pooled`insert into released values (true)`
+        const answers = yield* Effect.all([Fiber.join(first), Fiber.join(second)])
+        assert.deepStrictEqual(answers.map(outcomesOf), [["201"], ["200"]])
+        assert.deepStrictEqual(uuidsOf(answers[1]), uuidsOf(answers[0]))
+      }).pipe(Effect.scoped)
   )
 
   it.effect("finds a record that a single request created, also one that is not set-based", () =>

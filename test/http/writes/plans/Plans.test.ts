@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Permission } from "../../../../src/domain/keys/Permission.ts"
+import { Plans } from "../../../../src/repositories/plans/Plans.ts"
 import { Sql } from "../../../../src/sql/Sql.ts"
 import {
   apply,
@@ -118,20 +119,23 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
     })
   )
 
-  it.effect("a plan that is applied keeps no rows that it does not show", () =>
+  it.effect("an hourly job removes unchanged rows of applied plans, which their changes do not show", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const { id, query } = collection()
       yield* branches([{ identifier: id("1") }, { identifier: id("2") }])
       const file = [{ identifier: id("1") }, { identifier: id("2"), name: "Renamed" }, { identifier: id("3") }]
       const { uuid } = (yield* plan(query, file)).body.data
+      const { prune } = yield* Effect.provide(Plans, Plans.layer)
       const kinds = Effect.map(
         pooled<{ readonly kind: string }>`select kind from plan_rows where plan = ${uuid}::uuid order by place`,
         (rows) => rows.map(({ kind }) => kind)
       )
+      yield* prune
       assert.deepStrictEqual(yield* kinds, ["unchanged", "update", "refused"])
       const changes = yield* changesOf(uuid)
       const { counts } = (yield* apply(uuid, { force: true })).body.data
+      yield* prune
       assert.deepStrictEqual(counts, { ...zero, update: 1, unchanged: 1, refused: 1 })
       assert.deepStrictEqual(yield* kinds, ["update", "refused"])
       assert.deepStrictEqual(yield* changesOf(uuid), changes)
