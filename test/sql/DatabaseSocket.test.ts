@@ -60,7 +60,7 @@ const clientOf = (port: number, { multiplex, secured }: { readonly multiplex: bo
     url,
     multiplex,
     maxConnections: 1,
-    stream: streamOf({ url }, { batched: multiplex }),
+    stream: streamOf({ url }, { batched: multiplex, statementMillis: 5000 }),
     ...(secured ? { ssl } : {})
   }).pipe(Effect.provide(Reactivity.layer))
 }

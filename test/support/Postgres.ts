@@ -41,7 +41,10 @@ export const database = Layer.effect(
   Effect.suspend(() => created(templated()))
 )
 
-/** More time for statements than in production, because a busy machine may need it for what a test is not about. */
+/**
+ * More time for statements and for pauses between them than in production, because a busy machine may need it for what a test is not
+ * about.
+ */
 export const patience = Layer.succeed(StatementLimits, { millis: 60_000, maxWait: "1 minute" })
 
 /** The pools of the service on a database of its own, with the time limits of production; needs settings. */
@@ -61,7 +64,7 @@ export const execute = <A extends object = Record<string, unknown>>(statement: s
 
 /**
  * The pools of the service on this database, whose statements have this many milliseconds. The settings need `DATABASE_PREPARE=false`:
- * otherwise each connection begins with the time limit of the service.
+ * otherwise each connection begins with the time limit of the service. What the process waits for by its own clock has more time.
  */
 export const hurried = (millis: number) =>
   Layer.unwrap(
@@ -70,6 +73,6 @@ export const hurried = (millis: number) =>
       yield* sql.unsafe(`do $$ begin
         execute format('alter role %I in database %I set statement_timeout = ${millis}', current_user, current_database());
       end $$`)
-      return Layer.fresh(Sql.layer)
+      return Layer.provide(Layer.fresh(Sql.layer), patience)
     }).pipe(Effect.provide(untimed), Effect.orDie)
   )

@@ -11,6 +11,8 @@ interface Behaviour {
    * the connections of the pipelined pool, and a call for each of them would cost a fifth of a read.
    */
   readonly batched: boolean
+  /** For how many milliseconds a statement may run. */
+  readonly statementMillis: number
 }
 
 type Write = (...args: ReadonlyArray<unknown>) => boolean
@@ -39,7 +41,7 @@ const batch = (socket: Socket) => {
 }
 
 /** Longer than any other statement may run, so that a busy database is never mistaken for one that hangs. */
-const silenceSeconds = 8
+const silenceSeconds = (statementMillis: number) => Math.ceil(statementMillis / 1000) + 3
 
 /** Longer than the statements within `patiently` may run. */
 const longSilenceSeconds = manyRecordsSeconds + 5
@@ -63,7 +65,8 @@ export const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effec
  * detects that after a quarter of an hour or never, and neither a commit nor a statement that shares its connection can
  * be interrupted. A timer counts the seconds, because a clock would include time in which this process was suspended.
  */
-const watch = (socket: Socket, { batched }: Behaviour) => {
+const watch = (socket: Socket, { batched, statementMillis }: Behaviour) => {
+  const usualSeconds = silenceSeconds(statementMillis)
   let readBefore: number | undefined
   let silent = 0
   beforeWrites(socket, () => {
@@ -73,7 +76,7 @@ const watch = (socket: Socket, { batched }: Behaviour) => {
   })
   const isSilent = () => readBefore === socket.bytesRead
   const timer = setInterval(() => {
-    const seconds = patient > 0 && !batched ? longSilenceSeconds : silenceSeconds
+    const seconds = patient > 0 && !batched ? longSilenceSeconds : usualSeconds
     if (!isSilent() || silent++ < seconds) return
     // Data that has already arrived is read before this runs.
     setImmediate(() => {

@@ -56,7 +56,7 @@ export const sessionSettings = ({ millis }: typeof StatementLimits.Service) => (
   jit: "off",
   statement_timeout: String(millis),
   lock_timeout: "2000",
-  idle_in_transaction_session_timeout: "10000"
+  idle_in_transaction_session_timeout: String(2 * millis)
 })
 
 /**
@@ -77,10 +77,11 @@ export const connectTimeout = ({ connectTimeout, url }: PgClient.PgClientConfig)
 export const connector = (address: PgClient.PgClientConfig, opened: (socket: Duplex) => void = () => undefined) =>
   Effect.gen(function* () {
     const { DATABASE_PREPARE: prepare } = yield* Settings
-    const startupParameters = sessionSettings(yield* StatementLimits)
+    const limits = yield* StatementLimits
+    const startupParameters = sessionSettings(limits)
     const database = { ...address, prepare, ...connectTimeout(address), applicationName: "waypost" }
     return (maxConnections: number, { multiplex }: { readonly multiplex: boolean }) => {
-      const open = streamOf(database, { batched: multiplex })
+      const open = streamOf(database, { batched: multiplex, statementMillis: limits.millis })
       return PgClient.make({
         ...database,
         stream: () => {
