@@ -49,7 +49,13 @@ const database = (options: { readonly secured: boolean; readonly answers: number
       })
   )
 
-const clientOf = (port: number, { multiplex, secured }: { readonly multiplex: boolean; readonly secured: boolean }) => {
+interface Connecting {
+  readonly multiplex: boolean
+  readonly secured: boolean
+  readonly statementMillis?: number
+}
+
+const clientOf = (port: number, { multiplex, secured, statementMillis = 5000 }: Connecting) => {
   const url = Redacted.make(`postgres://waypost@127.0.0.1:${port}/waypost${secured ? "?sslmode=require" : ""}`)
   const ssl: ConnectionOptions = {
     ...tls,
@@ -60,7 +66,7 @@ const clientOf = (port: number, { multiplex, secured }: { readonly multiplex: bo
     url,
     multiplex,
     maxConnections: 1,
-    stream: streamOf({ url }, { batched: multiplex, statementMillis: 5000 }),
+    stream: streamOf({ url }, { batched: multiplex, statementMillis }),
     ...(secured ? { ssl } : {})
   }).pipe(Effect.provide(Reactivity.layer))
 }
@@ -79,6 +85,20 @@ const cases = [false, true].flatMap((multiplex) => [false, true].map((secured) =
 describe("database connections", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }))
   afterEach(() => void vi.useRealTimers())
+
+  it.live("a connection whose statements may take a minute is closed when one gets no response for longer", () =>
+    Effect.gen(function* () {
+      const { port } = yield* database({ secured: false, answers: 1 })
+      const sql = yield* clientOf(port, { multiplex: true, secured: false, statementMillis: 60_000 })
+      yield* sql.unsafe("first")
+      const silent = yield* Effect.forkScoped(Effect.exit(sql.unsafe("second")))
+      yield* Effect.sleep("100 millis")
+      yield* pass(60)
+      assert.isUndefined(silent.pollUnsafe())
+      yield* pass(5)
+      assert.isTrue(Exit.isFailure(yield* Fiber.join(silent)))
+    }).pipe(Effect.scoped)
+  )
 
   for (const options of cases) {
     const name = `${options.multiplex ? "shared" : "exclusive"}, ${options.secured ? "over TLS" : "in the clear"}`
