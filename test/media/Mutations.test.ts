@@ -106,6 +106,6 @@ describe("rendering of damaged files", () => {
       assert.isAbove(seen.refused, 60, `seed ${seed}`)
       // Damage should rarely be reported as a failure that a retry could fix.
       assert.isBelow(seen.failed, 5, `seed ${seed}`)
-    }).pipe(Effect.provide(rendererLayer({ timeLimit: "5 seconds" })))
+    }).pipe(Effect.provide(rendererLayer({ timeLimit: "1 minute" })))
   )
 })

@@ -8,7 +8,7 @@ import { endless, endlessDrawing, noise, pdf, quarters } from "../support/MediaF
 import { cpuMillis } from "../support/CpuTime.ts"
 import { compileCache } from "../support/Process.ts"
 import { atBest, eventually } from "../support/Until.ts"
-import { assertImages, decoders, every, file, isAlive, render, rendererLayer } from "./Rendering.ts"
+import { assertImages, decoders, every, file, isAlive, limitedRenderer, render, rendererLayer } from "./Rendering.ts"
 
 type Services = Effect.Services<ReturnType<typeof render>> | Scope.Scope
 
@@ -42,6 +42,14 @@ const atWork = Effect.fnUntraced(function* (folder: string) {
   )
   yield* Effect.sleep("100 millis")
 })
+
+/** Waits until a process has ended, and its parent has noticed. */
+const ended = (pid: number) =>
+  eventually(
+    `The process ${pid} has ended`,
+    Effect.sync(() => isAlive(pid)),
+    (alive) => !alive
+  )
 
 /** Starts a job that does not end by itself. */
 const hanging = Effect.gen(function* () {
@@ -87,13 +95,10 @@ layer(rendererLayer(), { excludeTestServices: true })("decoder process of severa
   it.effect("a decoder killed between two files is replaced without an error", () =>
     Effect.gen(function* () {
       yield* works
-      const { pid } = yield* running()
+      const { pid, guard } = yield* running()
       process.kill(pid, "SIGKILL")
-      yield* eventually(
-        "The process is still running",
-        Effect.sync(() => !isAlive(pid)),
-        (holds) => holds
-      )
+      // Once the shell around it has ended too, this process has the event or gets it next.
+      yield* ended(guard)
       yield* Effect.sleep("50 millis")
       yield* works
     })
@@ -103,7 +108,7 @@ layer(rendererLayer(), { excludeTestServices: true })("decoder process of severa
     Effect.gen(function* () {
       const { fiber, pid } = yield* hanging
       yield* Fiber.interrupt(fiber)
-      assert.isFalse(isAlive(pid))
+      yield* ended(pid)
       yield* works
     })
   )
@@ -148,42 +153,42 @@ describe("decoder process", () => {
   )
 
   for (const { bytes, title, type } of endless)
-    test(
-      `a decoder that exceeds the time limit on ${title} is killed, and waiting files are rendered`,
-      { timeLimit: "1500 millis" },
+    it.live(`a decoder that exceeds the time limit on ${title} is killed, and waiting files are rendered`, () =>
       Effect.gen(function* () {
         yield* works
         const { pid } = yield* running()
-        const began = performance.now()
         const late = yield* Effect.forkScoped(Effect.flip(render(bytes, type)))
         const waiting = yield* Effect.forkScoped(works)
         const error = yield* Fiber.join(late)
         assert.instanceOf(error, RenderFailedError)
         assert.include(error.message, "too long")
         assert.strictEqual(error.fault, "tookTooLong")
-        assert.isBelow(performance.now() - began, 15_000)
-        assert.isFalse(isAlive(pid))
+        yield* ended(pid)
         yield* Fiber.join(waiting)
-        // On a busy machine, a decoder that just started can exceed the limit on any file.
-      }).pipe(Effect.retry({ times: 3 }))
+        // Pictures have more time than drawings and pages, and on a very busy machine can exceed it too.
+      }).pipe(Effect.scoped, Effect.provide(limitedRenderer), Effect.retry({ times: 3 }))
     )
 
   test(
-    "a decoder is replaced after its maximum number of files, and exits when idle",
-    { jobs: 2, idle: "3 seconds" },
+    "a decoder is replaced after its maximum number of files",
+    { jobs: 2, idle: "1 hour" },
     Effect.gen(function* () {
       yield* works
       const { pid } = yield* running()
       yield* works
-      assert.isFalse(isAlive(pid))
+      yield* ended(pid)
       yield* works
-      const { pid: last } = yield* running()
-      assert.notStrictEqual(last, pid)
-      yield* eventually(
-        "The process did not exit",
-        Effect.sync(() => !isAlive(last)),
-        (holds) => holds
-      )
+      assert.notStrictEqual((yield* running()).pid, pid)
+    })
+  )
+
+  test(
+    "a decoder exits when it is idle, and the next file starts another one",
+    { idle: "1 second" },
+    Effect.gen(function* () {
+      // It is looked for while it works, because it does not stay for long afterwards.
+      const [{ pid }] = yield* Effect.all([running(), works], { concurrency: 2 })
+      yield* ended(pid)
       assert.deepStrictEqual(decoders(), [])
       yield* works
     })
@@ -220,7 +225,7 @@ describe("decoder process", () => {
     Effect.gen(function* () {
       const { folder, pid } = yield* Effect.provide(Effect.scoped(hanging), rendererLayer())
       assert.include(folder, "waypost-media-")
-      assert.isFalse(isAlive(pid))
+      yield* ended(pid)
       assert.isFalse(existsSync(folder))
     })
   )
@@ -238,11 +243,7 @@ describe("decoder process", () => {
         assert.isTrue(existsSync(folder))
         service.kill("SIGKILL")
         yield* Effect.promise(() => exited)
-        yield* eventually(
-          "The process is still running",
-          Effect.sync(() => !isAlive(pid)),
-          (holds) => holds
-        )
+        yield* ended(pid)
         yield* eventually(
           "The folder still exists",
           Effect.sync(() => !existsSync(folder)),

@@ -4,6 +4,7 @@ import { Effect, FileSystem, Layer, Path } from "effect"
 import { execFileSync } from "node:child_process"
 import sharp, { type Sharp } from "sharp"
 import { longestSide, Renderer, type Wanted } from "../../src/media/Renderer.ts"
+import { cpuOf } from "../support/Services.ts"
 
 /** All images, larger ones first. */
 export const every: ReadonlyArray<Wanted> = [
@@ -14,8 +15,12 @@ export const every: ReadonlyArray<Wanted> = [
 ]
 export const preview: ReadonlyArray<Wanted> = [{ size: "preview", format: "webp" }]
 
+/** A renderer with the time limits of production. */
+export const limitedRenderer = Renderer.layer.pipe(Layer.provideMerge(NodeServices.layer))
+
+/** A renderer with more time for each file than in production, because a busy machine may need it; a test of the limit gives its own. */
 export const rendererLayer = (options: Parameters<typeof Renderer.layerWith>[0] = {}) =>
-  Renderer.layerWith(options).pipe(Layer.provideMerge(NodeServices.layer))
+  Renderer.layerWith({ timeLimit: "2 minutes", ...options }).pipe(Layer.provideMerge(NodeServices.layer))
 
 /** Writes a file with the bytes in a new folder, together with other files. */
 export const file = Effect.fnUntraced(function* (
@@ -70,7 +75,7 @@ export const assertImages = (images: ReadonlyArray<Uint8Array>, wanted: Readonly
     }
   })
 
-/** The decoder processes below a process, with their resident memory in MiB and their output folders. */
+/** The decoder processes below a process, with the shells around them, their resident memory in MiB and their output folders. */
 export const decoders = (parent = process.pid) => {
   const rows = execFileSync("ps", ["-A", "-ww", "-o", "pid=,ppid=,rss=,args="], { encoding: "utf8" }).split("\n")
   const all = rows.flatMap((row) => {
@@ -83,8 +88,11 @@ export const decoders = (parent = process.pid) => {
     /waypost-renderer \d+ (\S+)/.exec(all.find((process) => process.pid === pid)?.args ?? "")?.[1] ?? ""
   return below(parent)
     .filter(({ args }) => args.includes("renderer/main.") && !args.startsWith("/bin/sh"))
-    .map(({ mebibytes, pid, ppid }) => ({ pid, mebibytes, folder: folderOf(ppid) }))
+    .map(({ mebibytes, pid, ppid }) => ({ pid, guard: ppid, mebibytes, folder: folderOf(ppid) }))
 }
+
+/** The processor time of a decoder process so far, in milliseconds: what a file costs, however busy the machine is. */
+export const decoderMillis = () => cpuOf(decoders()[0]!.pid) / 1000
 
 export const isAlive = (pid: number) => {
   try {
