@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { deflateRawSync, gzipSync } from "node:zlib"
 import { randomOf } from "../support/Random.ts"
 import * as Sniff from "../../src/media/Sniff.ts"
+import { cpuMillis } from "../support/CpuTime.ts"
 import { pdf, quarters, nonImages, svg } from "../support/MediaFixtures.ts"
 import { atBest } from "../support/Until.ts"
 
@@ -150,14 +151,14 @@ describe("detection of file types", () => {
     "an ASF of endless objects": Buffer.from("3026b2758e66cf11a6d9".padEnd(60, "f").repeat(100), "hex")
   }
   for (const [title, bytes] of Object.entries(hostile))
-    it.live(`detection takes less than 200 ms for ${title}`, () =>
+    it.live(`detection takes less than 200 ms of a processor for ${title}`, () =>
       Effect.gen(function* () {
         yield* sniff(bytes)
         yield* atBest(
           Effect.gen(function* () {
-            const began = performance.now()
+            const before = cpuMillis()
             yield* sniff(bytes)
-            assert.isBelow(performance.now() - began, 200)
+            assert.isBelow(cpuMillis() - before, 200)
           })
         )
       })
