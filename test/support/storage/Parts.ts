@@ -17,7 +17,7 @@ export const md5 = (bytes: Uint8Array): string => createHash("md5").update(bytes
 export const put = (url: string, bytes: Uint8Array) =>
   Effect.promise(() => fetch(url, { method: "PUT", body: bytes as Uint8Array<ArrayBuffer> }))
 
-/** The URL of a part; valid for a minute and without a size limit by default. */
+/** The URL of a part; valid for an hour and without a size limit by default. */
 export const partUrl = (
   upload: MultipartUpload,
   partNumber: number,
@@ -27,7 +27,7 @@ export const partUrl = (
     storage.partUrl(upload, {
       partNumber,
       maxSize: options.maxSize ?? 1e9,
-      expiresInSeconds: options.seconds ?? 60
+      expiresInSeconds: options.seconds ?? 3600
     })
   )
 

@@ -48,6 +48,9 @@ export const fauxqs = Effect.gen(function* () {
   return optionsFor(Number(new URL(address).port))
 })
 
+/** More time than in production, because the store is in this process, which a busy machine can keep from answering. */
+const timeouts = { connection: 60_000, request: 120_000, total: 120_000 }
+
 /** The storage layer on a store, with changed options. */
 export const storageOn = (store: typeof s3rver, changes: Partial<S3Options> = {}) =>
-  Layer.unwrap(Effect.map(store, (options) => S3Storage.layer({ ...options, ...changes })))
+  Layer.unwrap(Effect.map(store, (options) => S3Storage.layer({ ...options, timeouts, ...changes })))
