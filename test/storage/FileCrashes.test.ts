@@ -5,11 +5,10 @@ import { spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import type { ListedPart } from "../../src/storage/PartList.ts"
 import { type MultipartUpload, Storage } from "../../src/storage/Storage.ts"
-import { compileCache } from "../support/Process.ts"
+import { compileCache, until } from "../support/Process.ts"
 import { filesBelow, temporaryFolder } from "../support/storage/Folder.ts"
 import { contentOfPart, partsOfKilled } from "./KilledUploads.ts"
 import { assertSame, contentOf, newKey, send, uploaded } from "../support/storage/Parts.ts"
@@ -30,7 +29,7 @@ const killed = (root: string, milliseconds: number) =>
         const child = spawn(process.execPath, [script, root], {
           env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
           stdio: ["ignore", "pipe", "inherit"],
-          timeout: 60_000,
+          timeout: 120_000,
           killSignal: "SIGKILL"
         })
         let text = ""
@@ -43,9 +42,6 @@ const killed = (root: string, milliseconds: number) =>
         child.on("close", () => resolve(lines().map((line) => JSON.parse(line) as Printed)))
       })
   )
-
-/** Waits in real time. */
-const real = (milliseconds: number) => Effect.promise(() => sleep(milliseconds))
 
 const objectKeys = Effect.flatMap(Storage, (storage) =>
   Effect.map(Stream.runCollect(storage.objects), (objects) => objects.map(({ key }) => key).toSorted())
@@ -153,12 +149,12 @@ describe("FileStorage after crashes", () => {
       }
       const before = (minutes: number) => Date.now() / 1000 - minutes * 60
       for (const name of ["old-folder", "old-file"]) utimesSync(join(temporary, name), before(61), before(61))
-      for (const name of ["new-folder", "new-file"]) utimesSync(join(temporary, name), before(59), before(59))
+      for (const name of ["new-folder", "new-file"]) utimesSync(join(temporary, name), before(50), before(50))
       yield* Effect.gen(function* () {
         const storage = yield* Storage
         assert.deepStrictEqual(yield* objectKeys, [])
         assert.deepStrictEqual([...(yield* Stream.runCollect(storage.uploads))], [])
-        for (let wait = 0; wait < 100 && readdirSync(temporary).length !== 2; wait++) yield* real(20)
+        yield* Effect.promise(() => until("old files are removed", () => readdirSync(temporary).length === 2))
         assert.deepStrictEqual(readdirSync(temporary).toSorted(), ["new-file", "new-folder"])
       }).pipe(Effect.provide(fileStorage(root)))
     })

@@ -38,7 +38,6 @@ describe("memory of FileStorage", () => {
     onStorage(() =>
       Effect.gen(function* () {
         yield* pass([1])
-        const began = performance.now()
         const before = process.memoryUsage.rss()
         const growth: Array<number> = []
         yield* Effect.forkChild(
@@ -51,7 +50,6 @@ describe("memory of FileStorage", () => {
         // On a busy machine garbage collection may lag, so the peak has a higher limit than the median.
         assert.isBelow(growth.toSorted((a, b) => a - b)[growth.length >> 1]!, 100, "MiB of median growth")
         assert.isBelow(Math.max(...growth), 200, "MiB of peak growth")
-        assert.isBelow(performance.now() - began, 90_000)
       })
     )
   )

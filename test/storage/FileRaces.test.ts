@@ -11,6 +11,7 @@ import { type MultipartUpload, Storage } from "../../src/storage/Storage.ts"
 import { failing } from "../support/storage/Disks.ts"
 import { filesBelow } from "../support/storage/Folder.ts"
 import { assertSame, contentOf, failure, md5, newKey } from "../support/storage/Parts.ts"
+import { eventually } from "../support/Until.ts"
 import { fileStorage, onStorage, receive, secret } from "./PartServer.ts"
 
 /** Two parts; the sizes of other files and of folders differ from their sum. */
@@ -190,9 +191,7 @@ describe("concurrent operations of FileStorage", () => {
         const hasBegun = () => filesBelow(join(root, "temporary")).length > 0 || fiber.pollUnsafe() !== undefined
         while (!hasBegun()) yield* Effect.sleep(0)
         yield* Fiber.interrupt(fiber)
-        for (let wait = 0; wait < 200 && Option.isNone(yield* storage.size(upload.key)); wait++) {
-          yield* Effect.sleep("10 millis")
-        }
+        yield* eventually("the object is made", storage.size(upload.key), Option.isSome)
         assertSame(yield* contentOf(upload.key), Buffer.concat(contents))
         yield* storage.complete(upload, parts)
       })

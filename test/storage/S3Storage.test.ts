@@ -124,7 +124,7 @@ describe("S3Storage", () => {
     const { stderr, stdout } = spawnSync(process.execPath, ["--input-type=module", "--eval", script], {
       encoding: "utf8",
       env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
-      timeout: 60_000
+      timeout: 240_000
     })
     assert.deepStrictEqual([stdout.trim(), stderr], ["false true", ""])
   })
