@@ -75,7 +75,7 @@ layer(services, { excludeTestServices: true })("the queues of thumbnails", (it) 
         pooled`insert into jobs (id, queue_name, element, state, attempts, visible_at, acquired_at, acquired_by, created_at, updated_at)
           values (${`taken ${seconds}`}, ${`renditions ${seconds}`}, '{}', 'pending', 1, now(),
             now() - ${`${seconds} seconds`}::interval, gen_random_uuid(), now(), now())`
-      yield* taken(100)
+      yield* taken(10)
       assert.deepStrictEqual(yield* names, [])
       yield* taken(140)
       assert.deepStrictEqual(yield* names, ["renditions 140"])
