@@ -32,8 +32,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("the quality of locatio
           { rule: "duplicateCoordinates", broken: locations },
           { rule: "territoryConflict", broken: locations }
         ])
-      }),
-    120_000
+      })
   )
 
   /** Refreshes 100 locations, and returns the most rows that a part of their comparison reads. */
