@@ -1,5 +1,7 @@
 import { assert, layer } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, Schedule } from "effect"
+import { Deferred, Effect, Fiber, Layer } from "effect"
+import { Statement } from "effect/sql"
+import { TestClock } from "effect/testing"
 import { verify } from "../../src/repositories/changes/Verification.ts"
 import { prune } from "../../src/jobs/Pruning.ts"
 import { Sql } from "../../src/sql/Sql.ts"
@@ -9,7 +11,6 @@ import * as Products from "../support/requests/ProductRequests.ts"
 import { expectError, send } from "../support/requests/Requests.ts"
 import * as Postgres from "../support/Postgres.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { atBest } from "../support/Until.ts"
 
 /** Makes the events up to a position look older. */
 const age = (position: number, days: number) =>
@@ -114,15 +115,19 @@ layer(TestServer.layer({ HISTORY_DAYS: "30" }), { excludeTestServices: true })("
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const position = yield* makeOld(1500)
-      const held = yield* Deferred.make<void>()
+      const [held, tried] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
       const holding = Effect.gen(function* () {
         yield* pooled`select from event_log for update`
         yield* Deferred.succeed(held, undefined)
-        yield* Effect.sleep("200 millis")
+        yield* Deferred.await(tried)
       })
       const sealing = yield* Effect.forkChild(pooled.withTransaction(holding))
       yield* Deferred.await(held)
-      yield* pruneTo(position)
+      let steps = 0
+      // The second step comes after one that could not prune.
+      yield* Effect.provideService(pruneTo(position), Statement.CurrentTransformer, (statement) =>
+        Effect.as(++steps === 2 ? Deferred.succeed(tried, undefined) : Effect.void, statement)
+      )
       yield* Fiber.join(sealing)
     })
   )
@@ -171,20 +176,24 @@ layer(unprepared, { excludeTestServices: true })("pruning concurrent with sealin
         "create function slow() returns trigger language plpgsql as $$ begin perform pg_sleep(0.3); return null; end $$"
       )
       yield* pooled.unsafe("create trigger slow before delete on events for each statement execute function slow()")
-      const measure = Effect.gen(function* () {
-        const position = yield* makeOld(6000)
-        const pruned = new Set<number>()
-        const lock = Effect.tap(
-          pooled<{ readonly position: number }>`
-            select pruned_position::float8 as position from event_log for update skip locked`,
-          (rows) => Effect.sync(() => rows.forEach((row) => pruned.add(row.position)))
-        )
-        const sealing = yield* Effect.forkChild(Effect.repeat(lock, Schedule.spaced("50 millis")))
-        yield* prune
-        yield* Fiber.interrupt(sealing)
-        for (const step of [1000, 2000, 3000, 4000, 5000]) assert.include([...pruned], position - step)
-      })
-      yield* atBest(measure)
+      const position = yield* makeOld(6000)
+      const pruned = new Set<number>()
+      const lock = Effect.tap(
+        pooled<{ readonly position: number }>`
+          select pruned_position::float8 as position from event_log for update skip locked`,
+        (rows) => Effect.sync(() => rows.forEach((row) => pruned.add(row.position)))
+      )
+      // A process that seals tries to every 100 ms, by the clock of the pauses between the statements that prune.
+      yield* Effect.gen(function* () {
+        const pruning = yield* Effect.forkChild(prune)
+        while (pruning.pollUnsafe() === undefined) {
+          yield* TestClock.adjust("100 millis")
+          yield* lock
+          yield* TestClock.withLive(Effect.sleep("20 millis"))
+        }
+        yield* Fiber.join(pruning)
+      }).pipe(Effect.provide(TestClock.layer()))
+      for (const step of [1000, 2000, 3000, 4000, 5000]) assert.include([...pruned], position - step)
     })
   )
 })
