@@ -121,6 +121,7 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: 
       yield* truncate
       yield* execute("insert into row_counts (relation, delta) select 'locations', 0 from generate_series(1, 20000)")
       yield* insert(1)
+      // The pools of this test give a statement more time.
       yield* Effect.provide(fold, Layer.fresh(Sql.layer))
       assert.deepInclude(yield* counted, { total: 1, deltas: 1 })
     })

@@ -23,7 +23,7 @@ const labels = (prefix: string) =>
   )
 
 for (const prepare of ["true", "false"]) {
-  const services = Postgres.limited.pipe(Layer.provideMerge(settings({ DATABASE_PREPARE: prepare })))
+  const services = Postgres.sql.pipe(Layer.provideMerge(settings({ DATABASE_PREPARE: prepare })))
   layer(services, { excludeTestServices: true })(`sealing with DATABASE_PREPARE=${prepare}`, (it) => {
     it.effect(
       "a committed change is in the log within a second while another transaction stays open, and a rollback leaves nothing",
@@ -80,8 +80,9 @@ for (const prepare of ["true", "false"]) {
         yield* pooled.unsafe(
           `insert into groups (uuid, name) select gen_random_uuid(), 'slow ' || i from generate_series(1, 1500) i`
         )
-        // Behind a pooler, the role has the time limit.
-        yield* prepare === "true" ? Sealing.seal : Effect.provide(Sealing.seal, Postgres.hurried(1000))
+        // The time limit of production; behind a pooler, the role has it.
+        const limited = prepare === "true" ? Layer.fresh(Sql.layer) : Postgres.hurried(1000)
+        yield* Effect.provide(Sealing.seal, limited)
         assert.lengthOf(yield* labels("slow"), 1500)
         yield* pooled.unsafe("drop trigger slow on events")
       })
