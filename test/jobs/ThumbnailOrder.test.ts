@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Array as Arr, Deferred, Effect, Exit, Fiber, Layer, Option } from "effect"
+import { Array as Arr, Clock, Deferred, Effect, Exit, Fiber, Layer, Option } from "effect"
 import { ApiKeyId } from "../../src/domain/keys/ApiKey.ts"
 import { FileId } from "../../src/domain/assets/File.ts"
 import * as ThumbnailJobs from "../../src/jobs/ThumbnailJobs.ts"
@@ -183,8 +183,10 @@ describe("the order of thumbnails", () => {
     const { begun, finish, layer, working } = stage("1 minute")
     return Effect.gen(function* () {
       const thumbnails = yield* Thumbnails
+      // By this clock no time passes, so that no turn ends before its file is finished.
+      const still = Object.assign(Object.create(yield* Clock.Clock) as Clock.Clock, { sleep: () => Effect.never })
       const requested = (number: number, key?: ApiKeyId) =>
-        Effect.forkChild(thumbnails.get(file(number, key), thumbnail))
+        Effect.forkChild(Effect.provideService(thumbnails.get(file(number, key), thumbnail), Clock.Clock, still))
       const first = yield* requested(1, one)
       yield* working(1)
       const waiting = [yield* requested(2, one), yield* requested(3, one)]
