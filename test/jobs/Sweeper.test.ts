@@ -63,7 +63,7 @@ layer(services, { excludeTestServices: true })("sweeper", (it) => {
       const session = yield* begin(3)
       yield* putPart(session, 1, bytes)
       yield* execute(
-        "update upload_sessions set claimed_until = now() + interval '30 seconds' where uuid = $1",
+        "update upload_sessions set claimed_until = now() + interval '1 hour' where uuid = $1",
         session.uuid
       )
       yield* expire(session.uuid)
@@ -95,7 +95,7 @@ layer(services, { excludeTestServices: true })("sweeper", (it) => {
           yield* storage.write(`${fileUuid.slice(-4, -2)}/${fileUuid.slice(-2)}/${name}`, bytes, "image/webp")
         }
         for (const file of [old!, asset!, shown!, offered!]) yield* unattachedFor(file.fileUuid, "7 days 1 minute")
-        yield* unattachedFor(young!.fileUuid, "6 days 23 hours 59 minutes")
+        yield* unattachedFor(young!.fileUuid, "6 days 23 hours")
         yield* sweep
         assert.isFalse(yield* hasBytes(fileUuid))
         assert.strictEqual((yield* download(old!.url)).status, 404)
@@ -129,7 +129,7 @@ layer(services, { excludeTestServices: true })("sweeper", (it) => {
       yield* attach(files[0]!)
       for (const { uuid } of [aborted, young]) yield* send("DELETE", `/v1/uploads/${uuid}`)
       yield* endedFor([late, aborted, ...completed], "7 days 1 minute")
-      yield* endedFor([young], "6 days 23 hours 59 minutes")
+      yield* endedFor([young], "6 days 23 hours")
       yield* sweep
       const statuses = Effect.forEach([late, aborted, young, open, ...completed], ({ uuid }) => statusOf(uuid))
       assert.deepStrictEqual(yield* statuses, [undefined, undefined, "aborted", "open", "completed", "completed"])

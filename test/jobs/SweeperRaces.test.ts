@@ -26,7 +26,7 @@ layer(services, { excludeTestServices: true })("concurrent sweeps", (it) => {
       const outcomes = { kept: 0, gone: 0 }
       // Both orders have to occur; on a busy machine that can take more rounds, with longer delays.
       for (let round = 0; round < 18 || (round < 120 && Math.min(outcomes.kept, outcomes.gone) === 0); round++) {
-        const delay = (round % 30) ** 2
+        const delay = (round % 30) ** 2 * 3 ** Math.floor(round / 30)
         const { fileUuid, url } = yield* upload(bytes)
         yield* unattachedFor(fileUuid, "8 days")
         const taking = [attach(fileUuid), show(location, fileUuid), offer(product, fileUuid)][round % 3]!
