@@ -128,7 +128,7 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
         return yield* sql.withTransaction(
           Effect.andThen(
             sql`lock table ${sql(migrationTables.waypost)}, ${sql(migrationTables.jobs)} in access share mode`,
-            Effect.timeout(run, "30 seconds")
+            Effect.timeout(run, "2 minutes")
           )
         )
       }).pipe(Effect.provide(PgClient.layer({ ...database, maxConnections: 1 })))
@@ -156,7 +156,7 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
               ([row]) => row!.waits === 1
             )
             const read = Effect.flatMap(SqlClient.SqlClient, (other) =>
-              other.withTransaction(Effect.andThen(other`set local lock_timeout = '2s'`, other`select from locations`))
+              other.withTransaction(Effect.andThen(other`set local lock_timeout = '30s'`, other`select from locations`))
             )
             yield* Effect.provide(read, Layer.fresh(on))
             return migrating
@@ -235,7 +235,7 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
         const database = yield* migratedTo(60)
         const on = PgClient.layer({ ...database, maxConnections: 1 })
         const limits = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"]
-        for (const limit of limits) yield* pooled.unsafe(`alter database ${database.database} set ${limit} = '300ms'`)
+        for (const limit of limits) yield* pooled.unsafe(`alter database ${database.database} set ${limit} = '2s'`)
         const run = Effect.provideService(migrate, Database, database)
         const later = files.length - 60
         for (const [mode, waits, applied] of [
@@ -253,7 +253,7 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
                   "the migration has waited for longer than the timeout",
                   sql<{ readonly waits: number }>`select count(*)::int as waits from pg_locks
                   where not granted and relation = 'waypost_migrations'::regclass and mode = ${waits}
-                    and waitstart < clock_timestamp() - interval '1 second'`,
+                    and waitstart < clock_timestamp() - interval '3 seconds'`,
                   ([row]) => row!.waits === 1
                 )
                 return migrating
