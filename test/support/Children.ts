@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process"
 
-/** Milliseconds after which a process that has not stopped is killed. */
-const stopTimeout = 30_000
+/** Milliseconds after which a process that has not stopped is killed: a busy machine needs long to stop a database. */
+const stopTimeout = 120_000
 
 /** A child process that does not outlive this one. */
 export interface Child {

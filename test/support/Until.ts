@@ -4,34 +4,35 @@ import { setTimeout as sleep } from "node:timers/promises"
 // The longer something takes, the longer the pauses: each question is a request, a statement or a command.
 const [firstPause, longestPause, growth] = [10, 50, 1.2]
 
-/** Polls `condition` until it is true or returns a value; fails after `seconds`. */
+/** In seconds: less than the time limit of a test, so that a failure says what it waited for. */
+const longest = 240
+
+/** Polls `condition` until it is true or returns a value; fails after `seconds`, which are many for a busy machine. */
 export const until = async <A>(
   what: string,
   condition: () => Promise<A | undefined | false> | A | undefined | false,
-  seconds = 60
+  seconds = longest
 ) => {
   const began = performance.now()
-  for (
-    let pause = firstPause;
-    performance.now() - began < seconds * 1000;
-    pause = Math.min(pause * growth, longestPause)
-  ) {
+  for (let pause = firstPause; ; pause = Math.min(pause * growth, longestPause)) {
+    // Asks once more after that time: when a process was suspended, what it waits for may just have happened.
+    const isLate = performance.now() - began >= seconds * 1000
     const found = await condition()
     if (found !== undefined && found !== false) return found
+    if (isLate) throw new Error(`Timed out after ${seconds} seconds waiting until ${what}`)
     await sleep(pause)
   }
-  throw new Error(`Timed out after ${seconds} seconds waiting until ${what}`)
 }
 
-/** Repeats an effect until its value satisfies the condition, and returns that value; dies after a minute. */
+/** Repeats an effect until its value satisfies the condition, and returns that value; dies after as long as `until`. */
 export const eventually = <A, E, R>(what: string, ask: Effect.Effect<A, E, R>, holds: (value: A) => boolean) =>
   Effect.repeat(ask, {
     until: holds,
     schedule: Schedule.min([Schedule.exponential(firstPause, growth), Schedule.spaced(longestPause)])
   }).pipe(
     Effect.timeoutOrElse({
-      duration: "60 seconds",
-      orElse: () => Effect.die(new Error(`Timed out after 60 seconds waiting until ${what}`))
+      duration: `${longest} seconds`,
+      orElse: () => Effect.die(new Error(`Timed out after ${longest} seconds waiting until ${what}`))
     })
   )
 
