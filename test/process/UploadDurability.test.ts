@@ -35,12 +35,12 @@ const partsOf = (number: number): ReadonlyArray<Uint8Array> =>
     Buffer.alloc(size, createHash("sha256").update(`${number} ${index}`).digest())
   )
 
-/** A connection for each request: on a busy machine an idle one may close just before its next request. */
+/** A connection for each part, as for each call. */
 const alone = { connection: "close" }
 
 const client = (service: Service.Service) => {
   const call = async (method: string, path: string, body?: unknown) => {
-    const answer = await service.call(method, path, body, alone)
+    const answer = await service.call(method, path, body)
     assert.isBelow(answer.status, 300, `${method} ${path} ${answer.text}`)
     return answer.body.data
   }
