@@ -16,6 +16,7 @@ import { inject } from "vitest"
 import { Api } from "../../src/api/Api.ts"
 import { Authorization } from "../../src/api/Authorization.ts"
 import { InFlight } from "../../src/http/transport/InFlight.ts"
+import { TimeLimits } from "../../src/http/transport/Timeout.ts"
 import { Settings } from "../../src/settings/Config.ts"
 import { PublicUrl } from "../../src/settings/PublicUrl.ts"
 import * as Permission from "../../src/domain/keys/Permission.ts"
@@ -52,6 +53,21 @@ export const settings = (values: Readonly<Record<string, string>> = {}) =>
       return Settings.layer.pipe(Layer.provide(ConfigProvider.layer(provider)))
     })
   )
+
+/**
+ * More time than in production for bodies, answers and clients that leave answers unread, because a busy machine may need it. The limits
+ * of a test that is about them stay.
+ */
+export const patience = Layer.effect(
+  TimeLimits,
+  Effect.contextWith((context: Context.Context<never>) => {
+    const given = Context.get(context, TimeLimits)
+    if (context.mapUnsafe.has(TimeLimits.key)) return Effect.succeed(given)
+    const long = 600_000
+    const read = { ...given.read, stall: long, average: long }
+    return Effect.succeed({ ...given, body: long, answer: long, bodyRate: long, read })
+  })
+)
 
 /** What the addresses in answers begin with. */
 export const publicUrl = Layer.succeed(PublicUrl, { origin: "http://waypost.test", cdn: "http://waypost.test" })
@@ -117,5 +133,6 @@ export const limited = (values: Readonly<Record<string, string>> = {}, lookupHos
     Layer.provide(Layer.succeed(Lookup, lookupHost))
   )
 
-/** The service with the given settings, whose statements have more time. */
-export const layer = (...given: Parameters<typeof limited>) => limited(...given).pipe(Layer.provide(Postgres.patience))
+/** The service with the given settings, whose statements and answers have more time. */
+export const layer = (...given: Parameters<typeof limited>) =>
+  limited(...given).pipe(Layer.provide([Postgres.patience, patience]))

@@ -1,7 +1,6 @@
 import { assert, layer } from "@effect/vitest"
-import { Duration, Effect, Layer } from "effect"
+import { Duration, Effect } from "effect"
 import { connect, type Socket } from "node:net"
-import { TimeLimits } from "../../src/http/transport/Timeout.ts"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as DatabaseProxy from "../support/wire/DatabaseProxy.ts"
 import { layer as listening, layerOn, Wire } from "../support/wire/Wire.ts"
@@ -72,7 +71,8 @@ layer(listening({ MAX_IN_FLIGHT: "4", KEY_SHARE: "1" }), live)("in-flight limit"
             assert.isString(answer.headers["x-request-id"])
             assert.strictEqual(answer.headers["x-content-type-options"], "nosniff")
             assert.strictEqual((yield* send("GET", "/healthz", { key: null })).status, 200)
-            assert.strictEqual((yield* send("GET", "/readyz", { key: null })).status, 200)
+            // The database of a busy machine may not answer in time.
+            yield* until(send("GET", "/readyz", { key: null }), ({ status }) => status === 200)
             assert.strictEqual((yield* send("GET", "/metrics", { key: null })).status, 200)
           })
         )
@@ -157,14 +157,7 @@ const bulkOf = (count: number, name: string) =>
     }))
   })
 
-/** The service with the locales en and nl, whose clients may leave answers unread for longer than in production. */
-const unread = (values: Readonly<Record<string, string>> = {}) => {
-  const limits = TimeLimits.defaultValue()
-  const read = { ...limits.read, stall: 600_000, average: 600_000 }
-  return listening({ LOCALES: "en,nl", ...values }).pipe(Layer.provide(Layer.succeed(TimeLimits, { ...limits, read })))
-}
-
-layer(unread({ KEY_SHARE: "0.01" }), live)("a share of fewer bytes than one answer", (it) => {
+layer(listening({ KEY_SHARE: "0.01", LOCALES: "en,nl" }), live)("a share of fewer bytes than one answer", (it) => {
   it.effect("a key gets an answer with more bytes than its share of unread ones, if it has read the others", () =>
     Effect.gen(function* () {
       const { send } = yield* Wire
@@ -211,7 +204,7 @@ layer(unread({ KEY_SHARE: "0.01" }), live)("a share of fewer bytes than one answ
   )
 })
 
-layer(unread(), live)("unread answers of several keys", (it) => {
+layer(listening({ LOCALES: "en,nl" }), live)("unread answers of several keys", (it) => {
   it.effect("two keys with unread answers leave room for an answer of another key, and a 429 names the service", () =>
     Effect.scoped(
       Effect.gen(function* () {

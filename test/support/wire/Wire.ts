@@ -11,7 +11,7 @@ import * as Services from "../../../src/app/layers/Services.ts"
 import * as Server from "../../../src/app/Server.ts"
 import { ApiKeys } from "../../../src/services/ApiKeys.ts"
 import * as Postgres from "../Postgres.ts"
-import { settings } from "../TestServer.ts"
+import { patience, settings } from "../TestServer.ts"
 
 export interface Answer {
   readonly status: number
@@ -129,7 +129,7 @@ const rawOver = (port: number) => (bytes: string | Uint8Array) =>
 /** The service on a free port, with a database of its own. */
 export const layer = (values: Readonly<Record<string, string>> = {}) => layerOn(Postgres.sql, values)
 
-/** The service on a free port, with the given pools, whose statements have more time than in production. */
+/** The service on a free port, with the given pools, whose statements and answers have more time than in production. */
 export const layerOn = <A, E, R>(
   sql: Layer.Layer<Sql | Database | A, E, R>,
   values: Readonly<Record<string, string>> = {}
@@ -153,6 +153,6 @@ export const layerOn = <A, E, R>(
     Layer.provide(InFlight.layer),
     Layer.provideMerge(Layer.provide(sql, Postgres.patience)),
     Layer.provideMerge(settings({ PORT: "0", ...values })),
-    Layer.provide([Logger.layer([logger]), NodeServices.layer])
+    Layer.provide([Logger.layer([logger]), NodeServices.layer, patience])
   )
 }
