@@ -30,10 +30,8 @@ const listed = Effect.map(
   }
 )
 
-layer(listening(), { excludeTestServices: true })("transport", (it) => {
-  const send = (method: string, path: string, sent?: Sent) =>
-    Effect.flatMap(Wire, ({ send }) => send(method, path, sent))
-
+// Without the settings of the service a session has no time limits: the request waits for the lock until its client hangs up.
+layer(listening({ DATABASE_PREPARE: "false" }), { excludeTestServices: true })("a request that waits", (it) => {
   it.effect("a request whose client hangs up before the answer is counted as 499, and not as 503", () =>
     Effect.gen(function* () {
       const { fullKey, port } = yield* Wire
@@ -58,6 +56,11 @@ layer(listening(), { excludeTestServices: true })("transport", (it) => {
       assert.deepStrictEqual(after, { hungUp: before.hungUp + 1, unavailable: before.unavailable })
     }).pipe(Effect.scoped)
   )
+})
+
+layer(listening(), { excludeTestServices: true })("transport", (it) => {
+  const send = (method: string, path: string, sent?: Sent) =>
+    Effect.flatMap(Wire, ({ send }) => send(method, path, sent))
 
   it.effect("an unknown path is a RouteNotFoundError for every method and key", () =>
     Effect.gen(function* () {
