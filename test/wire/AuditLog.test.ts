@@ -36,8 +36,9 @@ layer(layerOn(DatabaseProxy.sql), { excludeTestServices: true })("audit log", (i
         const { pooled } = yield* Sql
         const { body } = yield* send("POST", "/v1/locations", { body: '{"name":"Bakery","identifier":"B1"}' })
         const path = `/v1/locations/${body.data.uuid}`
+        // The end of its client ends it before.
         yield* pooled.unsafe(
-          `create function slow_change() returns trigger language plpgsql as $$ begin perform pg_sleep(5); return null; end $$`
+          `create function slow_change() returns trigger language plpgsql as $$ begin perform pg_sleep(50); return null; end $$`
         )
         yield* pooled.unsafe(
           `create trigger slow_change before update on locations for each statement execute function slow_change()`
