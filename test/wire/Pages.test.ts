@@ -42,7 +42,11 @@ layer(listening(), live)("routes that are not operations", (it) => {
         "/docs/assets/mark.svg"
       ]
       for (const path of [...pages, "/v1/openapi.json", "/healthz", "/readyz", "/metrics"]) {
-        assert.strictEqual((yield* send("GET", path, { key: null })).status, 200, path)
+        // The database of a busy machine may not answer /readyz in time.
+        const ask = send("GET", path, { key: null })
+        yield* path === "/readyz"
+          ? eventually("the service is ready", ask, ({ status }) => status === 200)
+          : Effect.map(ask, ({ status }) => assert.strictEqual(status, 200, path))
       }
     })
   )
@@ -358,7 +362,7 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), live)("readiness", (it)
       const clock: Clock.Clock = Object.assign(Object.create(system), changes)
       const storage = Effect.suspend(() => (isUp ? Effect.void : Effect.die("The disk failed")))
       const readyz = yield* Effect.provideService(readyzWith(storage), Clock.Clock, clock)
-      assert.strictEqual((yield* readyz).status, 200)
+      yield* eventually("the service is ready", readyz, ({ status }) => status === 200)
       correction = -3_600_000
       isUp = false
       yield* Effect.sleep("1100 millis")
