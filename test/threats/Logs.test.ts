@@ -1,9 +1,9 @@
 import { assert, it } from "@effect/vitest"
 import { connect } from "node:net"
-import { setTimeout as sleep } from "node:timers/promises"
 import { report } from "../support/proofs/Figures.ts"
 import { head } from "../support/proofs/Sockets.ts"
 import { type Running, key, start } from "../support/proofs/Running.ts"
+import { until } from "../support/Until.ts"
 
 /** Texts that could forge a log line, move the cursor or end a string. */
 const hostileTexts = [
@@ -100,14 +100,16 @@ it("the log has one JSON object per line and contains no credentials of requests
   await sql.unsafe("alter table locations rename to gone")
   const failed = await call("POST", "/v1/locations", { name: "B", identifier: secrets.password })
   assert.strictEqual(failed.status, 500)
-  await fetch(`${url}/v1/locations?filter=name:equals:${secrets.token}`, { headers: { authorization: key } })
+  const last = await fetch(`${url}/v1/locations?filter=name:equals:${secrets.token}`, {
+    headers: { authorization: key }
+  })
   await sql.unsafe("alter table gone rename to locations")
-  await sleep(200)
+  const output = await until("the log has the last failure", () => {
+    const output = service.output()
+    return output.includes(last.headers.get("x-request-id")!) && output.endsWith("\n") && output
+  })
 
-  const lines = service
-    .output()
-    .split("\n")
-    .filter((line) => line !== "")
+  const lines = output.split("\n").filter((line) => line !== "")
   const broken = lines.filter((line) => {
     try {
       const event: unknown = JSON.parse(line)
@@ -124,9 +126,7 @@ it("the log has one JSON object per line and contains no credentials of requests
     held,
     held.split("_")[2]!
   ])
-  const disclosed = [...keys, signature, ...Object.values(secrets)].filter((secret) =>
-    service.output().includes(secret)
-  )
+  const disclosed = [...keys, signature, ...Object.values(secrets)].filter((secret) => output.includes(secret))
   await report(ctx, {
     lines: lines.length,
     "not JSON": broken.length,
