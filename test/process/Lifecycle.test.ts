@@ -26,7 +26,7 @@ const meOf = async (url: string, key: string) => (await Service.callTo(url, key)
 /** The status of a request, or the code of its error: ECONNREFUSED before the port is open. */
 const statusOf = (port: number, headers: Readonly<Record<string, string>>) =>
   new Promise<number | string | undefined>((resolve) => {
-    const signal = AbortSignal.timeout(20_000)
+    const signal = AbortSignal.timeout(240_000)
     const options = { host: "127.0.0.1", port, path: "/healthz", headers, agent: false, signal } as const
     const sent = request(options, (response) => resolve(response.resume().statusCode))
     sent.on("error", (error: NodeJS.ErrnoException) => resolve(error.code))
@@ -87,7 +87,8 @@ describe("a service process from its start to its stop", () => {
     assert.strictEqual(response.headers.connection, "close")
     const answered = performance.now()
     assert.strictEqual(await service.exited, 0)
-    assert.isBelow(performance.now() - answered, 10_000)
+    // It would wait for others for 20 s. A busy machine needs long to stop the database.
+    assert.isBelow(performance.now() - answered, 18_000)
     silent.destroy()
   })
 
@@ -131,14 +132,22 @@ describe("service process", () => {
     const own = Process.migratedFolder()
     // The storage cannot use it, which comes out when the port is open.
     writeFileSync(join(own.folder, "files"), "")
-    const running = Process.run({ DATA_DIR: own.folder, PORT: String(port) })
-    const statuses = await knockUntil(port, running, 20)
-    // At its end the kernel has accepted connections that the process never sees.
-    statuses.delete("ECONNRESET")
+    const attempt = async () => {
+      const running = Process.run({ DATA_DIR: own.folder, PORT: String(port) })
+      const statuses = await knockUntil(port, running, 20)
+      // At its end the kernel has accepted connections that the process never sees.
+      statuses.delete("ECONNRESET")
+      const { code, output } = await running
+      assert.strictEqual(code, 1)
+      assert.include(output, "Cannot use the storage")
+      return statuses
+    }
+    // On a busy machine the port may be open for less time than passes between two requests.
+    const statuses = await Process.until("requests arrive during a start", async () => {
+      const statuses = await attempt()
+      return statuses.size > 0 && statuses
+    })
     assert.deepStrictEqual(statuses, new Set([503]))
-    const { code, output } = await running
-    assert.strictEqual(code, 1)
-    assert.include(output, "Cannot use the storage")
     own.remove()
   })
 
