@@ -17,7 +17,7 @@ const logged = <A, E, R>(use: (lines: ReadonlyArray<{ level: string; text: strin
 }
 
 const keptAgain = (server: EmbeddedPostgres.Server) =>
-  assertKept(server).pipe(Effect.retry(Schedule.spaced("50 millis")), Effect.timeout("60 seconds"))
+  assertKept(server).pipe(Effect.retry(Schedule.spaced("50 millis")), Effect.timeout("4 minutes"))
 
 /** The shell that supervises the server. */
 const guardOf = ({ pid }: EmbeddedPostgres.Server) =>

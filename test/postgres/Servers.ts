@@ -12,7 +12,7 @@ import { eventually } from "../support/Until.ts"
 type Services = FileSystem.FileSystem | Path.Path | Scope.Scope
 
 export const test = <E>(title: string, effect: Effect.Effect<void, E, Services>) =>
-  it.live(title, () => effect.pipe(Effect.scoped, Effect.provide(NodeServices.layer)), 60_000)
+  it.live(title, () => effect.pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
 
 export const isRoot = process.getuid?.() === 0
 
