@@ -33,7 +33,7 @@ describe("streams of a process", () => {
   /** Runs a test with the service of all tests, or with a new one after a failure. */
   const attempt = (test: (service: Running.Running) => Promise<void>) =>
     promiseAtBest(async () => {
-      running ??= await Running.start({ DRAIN_SECONDS: "1" })
+      running ??= await Running.start({ DRAIN_SECONDS: "5" })
       await test(running).catch(async (error) => {
         await end()
         throw error
@@ -74,11 +74,12 @@ describe("streams of a process", () => {
       await until("the request waits", async () => (await followersOf(service)) === 3)
       const began = performance.now()
       service.process.kill("SIGTERM")
-      await until("the stream has ended", stream.hasEnded, 3)
+      await until("the stream has ended", stream.hasEnded)
       assert.deepStrictEqual((await waiting).body.data, [])
-      assert.isBelow(performance.now() - began, 1000)
+      assert.isBelow(performance.now() - began, 4000)
       assert.strictEqual(await service.exited, 0)
-      assert.isBelow(performance.now() - began, 6000)
+      // It would wait for a client for another 20 s. A busy machine needs long to stop the database.
+      assert.isBelow(performance.now() - began, 20_000)
       socket.destroy()
     }))
 })
