@@ -113,8 +113,10 @@ describe("two nodes with one replica", () => {
   let first: Service.Service
   let second: Service.Service
   beforeAll(async () => {
-    first = await replication.serving([replica])
-    second = await replication.serving([replica])
+    // Tests hold the replica back, on a busy machine for longer than by default.
+    const settings = { REPLICA_MAX_LAG_SECONDS: "600" }
+    first = await replication.serving([replica], settings)
+    second = await replication.serving([replica], settings)
   })
   afterAll(async () => {
     for (const one of [second, first]) await one[Symbol.asyncDispose]()
