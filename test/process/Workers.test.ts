@@ -212,7 +212,7 @@ describe("two workers with an embedded PostgreSQL", () => {
         (response) => response.status,
         () => 0
       )
-    await Process.until("requests succeed again", async () => (await status()) === 200, 40)
+    await Process.until("requests succeed again", async () => (await status()) === 200)
     assert.strictEqual(parentOf(parentOf(Process.postmasterOf(folder))), service.process.pid)
     assert.notStrictEqual(Process.postmasterOf(folder), killed)
     await Process.until("there are two workers again", () => Process.workersOf(service).length === 2)
