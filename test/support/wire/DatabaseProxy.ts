@@ -40,8 +40,7 @@ const make = Effect.gen(function* () {
       })
   )
   yield* Effect.addFinalizer(() => cut)
-  // Connections through the proxy have the time limit of the service.
-  const { connectTimeout: _limit, path: _path, ...rest } = config
+  const { path: _, ...rest } = config
   const near = url === undefined ? { ...rest, host: "127.0.0.1", port } : { ...rest, url: through(url, port) }
   return Context.make(DatabaseProxy, { cut, restore: listen(port) }).pipe(Context.add(Database, near))
 })
