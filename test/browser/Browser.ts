@@ -10,6 +10,9 @@ const unwanted = new Set(["--disable-web-security", "--single-process", "--no-zy
 // Nothing that is tested draws with WebGL.
 chromium.setGraphicsMode = false
 
+/** How many milliseconds a page may take for what a test waits for: a busy machine is slower than the 30 seconds of Playwright. */
+export const waitMillis = 240_000
+
 /** Starts the headless browser. */
 export const launch = async (): Promise<Browser> =>
   playwright.launch({
@@ -33,8 +36,7 @@ export const problemsOf = (page: Page) => {
 /** Opens a page in a profile of its own, after a script, and collects the errors that the browser reports. */
 export const open = async (browser: Browser, url: string, options: BrowserContextOptions = {}, script = "") => {
   const context = await browser.newContext({ viewport: { width: 900, height: 760 }, ...options })
-  // A busy machine is slower than the 30 seconds that Playwright allows an action by default.
-  context.setDefaultTimeout(60_000)
+  context.setDefaultTimeout(waitMillis)
   await context.addInitScript(script)
   const page = await context.newPage()
   const problems = problemsOf(page)

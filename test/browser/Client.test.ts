@@ -3,7 +3,7 @@ import { once } from "node:events"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { build } from "rolldown"
 import * as Service from "../support/Service.ts"
-import { launch } from "./Browser.ts"
+import { launch, waitMillis } from "./Browser.ts"
 
 /** Forwards a request of the page to the service, with the key that the page must not have. */
 const forward = async ({ key, url }: Service.Service, request: IncomingMessage, response: ServerResponse) => {
@@ -80,8 +80,9 @@ describe("the client in a browser", () => {
     const browser = await launch()
     stack.defer(() => browser.close())
     const page = await browser.newPage()
+    page.setDefaultTimeout(waitMillis)
     await page.goto(origin)
-    await page.waitForFunction("document.title !== ''", undefined, { timeout: 60_000 })
+    await page.waitForFunction("document.title !== ''")
     assert.deepStrictEqual(JSON.parse(await page.title()), [
       "Bakkerij De Vries",
       "Utrecht",

@@ -10,7 +10,7 @@ import * as Service from "../support/Service.ts"
 import { until } from "../support/Until.ts"
 import { launch, open } from "./Browser.ts"
 import * as Visits from "./ConsoleVisits.ts"
-import { endKey, isOwn, readAgain, reject, rejectTwice, waitMillis } from "./ConsoleVisits.ts"
+import { endKey, isOwn, readAgain, reject, rejectTwice } from "./ConsoleVisits.ts"
 
 const cleanups: Array<() => unknown> = []
 let service: Service.Service
@@ -305,7 +305,7 @@ describe("the console in a browser", () => {
     await page.getByText("Category and meta tags of new files").click()
     await page.getByLabel("Season").selectOption("spring")
     await page.getByLabel("Drop files here").setInputFiles(files)
-    await page.getByText("10 files uploaded").waitFor({ timeout: 60_000 })
+    await page.getByText("10 files uploaded").waitFor()
     const { body: tagged } = await service.call("GET", "/v1/assets?filter=metaTags.season:equals:spring&limit=1")
     assert.strictEqual(tagged.pagination.total, 10)
     await page.getByRole("link", { name: "etalage-7" }).waitFor()
@@ -826,7 +826,6 @@ describe("the console in a browser", () => {
 
   it("a record is found, corrected and saved with the keyboard alone", async () => {
     const { context, page } = await open(browser, `${service.url}/console`, { viewport: { width: 1280, height: 800 } })
-    page.setDefaultTimeout(waitMillis)
     const focused = `(() => {
       const element = document.activeElement
       return (element?.labels?.[0]?.textContent ?? element?.getAttribute("aria-label") ?? element?.textContent ?? "").trim()

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from "playwright-core"
 import type * as Service from "../support/Service.ts"
-import { problemsOf } from "./Browser.ts"
+import { problemsOf, waitMillis } from "./Browser.ts"
 
 interface Visit {
   readonly context: BrowserContext
@@ -23,9 +23,6 @@ export interface Options {
 
 /** A request that a screen no longer needs is aborted. */
 export const isOwn = (problem: string) => !problem.endsWith("net::ERR_ABORTED")
-
-/** How long a screen may take on a busy machine. */
-export const waitMillis = 60_000
 
 /**
  * The pages that visits have left, by what a visit cannot change: a page that has shown the console shows it again for half of the

@@ -42,7 +42,7 @@ const photo = async () => {
 const open = () => openIn(browser, backend.url)
 
 const settled = async (page: Page) => {
-  await page.waitForSelector("main[data-state=done], main[data-state=failed]", { timeout: 60_000 })
+  await page.waitForSelector("main[data-state=done], main[data-state=failed]")
   return page.textContent("#status")
 }
 
