@@ -23,7 +23,7 @@ export const Notices = ({ children }: { readonly children: ReactNode }) => {
     (text: string) => {
       const id = ++last
       setNotices((all) => [...all, { id, text }])
-      setTimeout(() => remove(id), shownMillis)
+      setTimeout(remove, shownMillis, id)
     },
     [remove]
   )
