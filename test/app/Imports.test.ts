@@ -9,7 +9,7 @@ vi.mock("effect/http-api", async (original) => {
 })
 
 describe("importing the service", () => {
-  it("builds no OpenAPI document and leaves no listener on the process", { timeout: 60_000 }, async () => {
+  it("builds no OpenAPI document and leaves no listener on the process", async () => {
     const listeners = process.listenerCount("exit")
     await import("../../src/app/Service.ts")
     assert.lengthOf(vi.mocked(OpenApi.fromApi).mock.calls, 0)
