@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, Redacted, Schedule, Schema } from "effect"
+import { Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -8,13 +8,17 @@ import { Manifest } from "../../../src/cli/backup/BackupFolder.ts"
 import { Settings } from "../../../src/settings/Config.ts"
 import { Database } from "../../../src/sql/Sql.ts"
 import * as Postgres from "../Postgres.ts"
+import { eventually } from "../Until.ts"
 import { waypost } from "./Command.ts"
 
-/** The `DATABASE_URL` of a database of the test run. */
+/** The `DATABASE_URL` of a database of the test run. A busy machine may need more time than the service gives a connection. */
 export const urlOf = (database: string): string => {
   const { socket, url, username } = inject("postgres")
-  if (url !== undefined) return Object.assign(new URL(url), { pathname: `/${database}` }).href
-  return `postgres://${username}@localhost/${database}?host=${encodeURIComponent(socket!.slice(0, socket!.lastIndexOf("/")))}`
+  const found = new URL(url ?? `postgres://${username}@localhost`)
+  found.pathname = `/${database}`
+  if (url === undefined) found.searchParams.set("host", socket!.slice(0, socket!.lastIndexOf("/")))
+  found.searchParams.set("connect_timeout", "60")
+  return found.href
 }
 
 /** The URL of the database of this test. */
@@ -50,18 +54,16 @@ export const ask = (url: string, statement: string) =>
   )
 
 /** Waits until a transaction waits for a lock of this mode in a database. */
-export const awaitLock = Effect.fnUntraced(
-  function* (url: string, mode: string) {
-    const [found] = yield* ask(
+export const awaitLock = (url: string, mode: string) =>
+  eventually(
+    "a transaction waits",
+    ask(
       url,
       `select count(*)::int as waiting from pg_locks where not granted and mode = '${mode}'
       and database = (select oid from pg_database where datname = current_database())`
-    )
-    if (found!["waiting"] !== 1) return yield* Effect.fail("No transaction waits")
-  },
-  Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 500 }),
-  Effect.orDie
-)
+    ),
+    ([found]) => found!["waiting"] === 1
+  )
 
 /** A client with a single connection to another database. */
 export const clientOf = (url: string) => Layer.fresh(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }))
