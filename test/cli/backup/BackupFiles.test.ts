@@ -161,23 +161,26 @@ layer(TestServer.layer(), { excludeTestServices: true })("files in backups", (it
       const layout = BackupFolder.layoutOf(yield* Path.Path, fresh())
       const lines = ["aa/lost", "bb/slow"].map((key) => ({ key, size: 1, sha256: "", contentType: "text/plain" }))
       let making = 0
+      const lost = Promise.withResolvers<void>()
       const slow = FileSystem.make({
         ...fs,
         makeDirectory: (path, options) =>
           Effect.callback((resume) => {
             making++
-            setTimeout(
-              () => {
-                making--
-                resume(fs.makeDirectory(path, options))
-              },
-              path.endsWith("bb") ? 200 : 0
-            )
+            const make = () => {
+              making--
+              resume(fs.makeDirectory(path, options))
+            }
+            if (path.endsWith("bb")) void lost.promise.then(() => setTimeout(make, 200))
+            else make()
           })
       })
       const missing = Layer.mock(Storage, {
         read: () => Stream.fail(new StorageUnavailableError({ message: "missing" })),
-        size: () => Effect.succeed(Option.none())
+        size: () => {
+          lost.resolve()
+          return Effect.succeed(Option.none())
+        }
       })
       const error = yield* BackupFiles.copyUsed(layout, Stream.fromIterable(lines), { done: 0 }).pipe(
         Effect.provideService(FileSystem.FileSystem, slow),
