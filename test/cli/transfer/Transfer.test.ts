@@ -8,6 +8,7 @@ import * as Failures from "../../../src/cli/Failures.ts"
 import * as Process from "../../support/Process.ts"
 import { start, waypost } from "../../support/cli/Command.ts"
 import * as Served from "../../support/cli/Served.ts"
+import { until } from "../../support/Until.ts"
 import * as Responses from "../../client/Responses.ts"
 
 let service: Served.Served
@@ -288,8 +289,7 @@ describe("waypost keys and migrate", () => {
     assert.include(listed.out, key.slice(0, 25))
     assert.notInclude(listed.out, key)
     assert.strictEqual((await waypost(["keys", "revoke", key.slice(0, 25)], env)).code, 0)
-    await new Promise((resolve) => setTimeout(resolve, 1200))
-    assert.strictEqual(await status(), 401)
+    await until("the key is rejected", async () => (await status()) === 401)
   })
 
   it("migrate and keys create work without a running service", async () => {
