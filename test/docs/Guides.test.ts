@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { quarters } from "../support/MediaFixtures.ts"
 import { compileCache } from "../support/Process.ts"
-import * as Service from "../support/Service.ts"
+import * as Running from "../support/proofs/Running.ts"
 import { guides, parse, read, root } from "./Guide.ts"
 import * as Shell from "./Shell.ts"
 import { missing, missingLines, parsePrinted, parseShown, replaceIn } from "./Shown.ts"
@@ -65,7 +65,7 @@ const withoutOne = (value: unknown): ReadonlyArray<unknown> => {
 }
 
 describe("The guides", () => {
-  let service: Service.Service
+  let service: Running.Running
   let folder: string
   let picture: Buffer
 
@@ -74,7 +74,7 @@ describe("The guides", () => {
     // A database of a guide may run as another user.
     chmodSync(folder, 0o755)
     picture = await quarters(400, 300).png().toBuffer()
-    service = await Service.start()
+    service = await Running.start()
   })
   afterAll(async () => {
     await service[Symbol.asyncDispose]()
@@ -109,7 +109,7 @@ describe("The guides", () => {
       await using shell = Shell.start(
         join(folder, file.replaceAll(/\W/g, "-")),
         { URL: service.url, KEY: service.key, DATA_DIR: service.folder, NODE_COMPILE_CACHE: compileCache },
-        { hasProcesses: withProcesses.has(file) }
+        { hasProcesses: withProcesses.has(file), seal: () => service.sql`select waypost_seal_all()` }
       )
       for (const name of ["poster.png", "photos/strawberry-cake.png", "photos/summer/garden_party.png"]) {
         shell.write(name, Buffer.concat([picture, Buffer.from(name)]))

@@ -30,7 +30,7 @@ export interface Shell extends AsyncDisposable {
  */
 const prelude = `
 exec {asked}>&1 {answered}<&0
-curl() { command curl --silent --show-error --fail-with-body --max-time 30 -w '\\n%{stderr}\\n[http %{http_code}]\\n' "$@"; }
+curl() { command curl --silent --show-error --fail-with-body --max-time 240 -w '\\n%{stderr}\\n[http %{http_code}]\\n' "$@"; }
 npx() {
   [ "$1" = waypost ] || { echo "npx $1 is not available" >&2; return 127; }
   shift
@@ -45,7 +45,7 @@ npx() {
 }
 node() { "$NODE" "$@"; }
 # On a busy machine, a change is in the log later than the guides say.
-sleep() { command sleep "$(($1 * 3))"; }
+sleep() { command sleep "$1"; echo seal >&$asked; read -r -u $answered; }
 for name in apt-get aws docker npm podman ssh sudo systemctl; do
   eval "$name() { echo 'A test does not run $name; write <!-- not run: reason --> before the block' >&2; return 127; }"
 done
@@ -72,12 +72,12 @@ const answer = async (scratch: string) => {
 
 /**
  * A shell in a folder that runs one block after the other and keeps its variables. With `hasProcesses` the command line is
- * a process of its own, as for users.
+ * a process of its own, as for users. `seal` puts all changes in the log.
  */
 export const start = (
   folder: string,
   environment: Readonly<Record<string, string>>,
-  { hasProcesses }: { readonly hasProcesses: boolean }
+  { hasProcesses, seal }: { readonly hasProcesses: boolean; readonly seal: () => Promise<unknown> }
 ): Shell => {
   const scratch = join(folder, ".blocks")
   const home = join(folder, ".home")
@@ -104,6 +104,7 @@ export const start = (
   const { stop } = own(child)
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   child.stdin.write(prelude)
+  const answers: Readonly<Record<string, () => Promise<unknown>>> = { waypost: () => answer(scratch), seal }
   let count = 0
   return {
     folder: files,
@@ -122,7 +123,9 @@ export const start = (
         `failed=0; source '${file}' > '${file}.out' 2> '${file}.err' < /dev/null; echo "done $? $failed"\n`
       )
       let line = await lines.next()
-      for (; line.value === "waypost"; line = await lines.next()) child.stdin.write(`${await answer(scratch)}\n`)
+      for (; line.done !== true && answers[line.value] !== undefined; line = await lines.next()) {
+        child.stdin.write(`${String(await answers[line.value]!())}\n`)
+      }
       if (line.done === true) throw new Error(`The shell ended in:\n${commands}`)
       const [, exit, failed] = line.value.split(" ")
       const errors = readFileSync(`${file}.err`, "utf8")
