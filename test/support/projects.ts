@@ -49,9 +49,9 @@ export const quick = { ...files.shared, exclude: [...isolated, ...slow] }
 /** What all projects and the proofs have in common. */
 export const common = {
   setupFiles: ["test/support/setup.ts"],
-  // They end what hangs, and no test is measured by them.
-  testTimeout: 300_000,
-  hookTimeout: 300_000
+  // They end what hangs, and no test is measured by them: on a busy machine the compiler alone takes minutes.
+  testTimeout: 900_000,
+  hookTimeout: 900_000
 }
 
 export const globalSetup = ["test/support/globalSetup.ts"]
