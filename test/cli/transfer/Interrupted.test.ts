@@ -25,7 +25,11 @@ describe("an import that is interrupted", () => {
     const total = async () => Number((await service.call("GET", "/v1/locations?limit=1")).body.pagination.total)
     // The rows are new, so those after the first two plans are created by a bulk request, which stays in flight.
     let hasBulk = false
-    proxy.decide(({ path }) => {
+    const isApply = ({ path }: Proxy.Seen) => path.endsWith("/apply")
+    let applied = 0
+    proxy.decide((seen) => {
+      const { path } = seen
+      if (isApply(seen)) applied++
       const isBulk = path === "/v1/locations/bulk"
       hasBulk ||= isBulk
       return isBulk ? "hang" : "pass"
@@ -34,6 +38,8 @@ describe("an import that is interrupted", () => {
     await until("the bulk request is in flight", () => hasBulk)
     process.kill("SIGINT")
     const { code, err } = await result
+    // The service goes on with a plan whose client has ended.
+    await proxy.until(applied, isApply)
     assert.strictEqual(code, 130)
     const [, done, created] =
       /^Interrupted after ([\d,]+) of 4,100 rows \(([\d,]+) created\)\. Run the same command/.exec(err)!
