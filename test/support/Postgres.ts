@@ -41,11 +41,18 @@ export const database = Layer.effect(
   Effect.suspend(() => created(templated()))
 )
 
+// Another process can take the processors for a minute.
+const patient = { millis: 120_000, lockMillis: 120_000, maxWait: "2 minutes" } as const
+
 /**
  * More time for statements and for pauses between them than in production, because a busy machine may need it for what a test is not
  * about.
  */
-export const patience = Layer.succeed(StatementLimits, { millis: 60_000, maxWait: "1 minute" })
+export const patience = Layer.succeed(StatementLimits, patient)
+
+/** The same, but for the limits that a test is about. */
+export const patienceBut = (limits: Partial<typeof StatementLimits.Service>) =>
+  Layer.succeed(StatementLimits, { ...patient, ...limits })
 
 /** The pools of the service on a database of its own, with the time limits of production; needs settings. */
 export const limited = Sql.layer.pipe(Layer.provideMerge(database))

@@ -44,18 +44,21 @@ export const maxLong = Math.max(1, Math.min(2, availableParallelism() - 1))
 const reads = { alone: 256, shared: 16 }
 const pages = { alone: 32, shared: 2 }
 
-/** For how many milliseconds a statement may run, and how long it may wait for its share of the connections. */
-export const StatementLimits = Context.Reference<{ readonly millis: number; readonly maxWait: Duration.Input }>(
-  "waypost/sql/connections/Pools/StatementLimits",
-  { defaultValue: () => ({ millis: 5000, maxWait: "10 seconds" }) }
-)
+/** For how many milliseconds a statement may run, and wait for a lock, and how long it may wait for its share of the connections. */
+export const StatementLimits = Context.Reference<{
+  readonly millis: number
+  readonly lockMillis: number
+  readonly maxWait: Duration.Input
+}>("waypost/sql/connections/Pools/StatementLimits", {
+  defaultValue: () => ({ millis: 5000, lockMillis: 2000, maxWait: "10 seconds" })
+})
 
 /** What sessions of the service set; behind a pooler their role does. */
-export const sessionSettings = ({ millis }: typeof StatementLimits.Service) => ({
+export const sessionSettings = ({ lockMillis, millis }: typeof StatementLimits.Service) => ({
   // Compiling a plan takes longer than running any of these statements.
   jit: "off",
   statement_timeout: String(millis),
-  lock_timeout: "2000",
+  lock_timeout: String(lockMillis),
   idle_in_transaction_session_timeout: String(2 * millis)
 })
 

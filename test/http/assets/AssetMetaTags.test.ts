@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import { Sql } from "../../../src/sql/Sql.ts"
+import * as Postgres from "../../support/Postgres.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { createAsset, createCategory, createMetaTag, fileRow, readAsset } from "../../support/requests/AssetRequests.ts"
 import { expectError, send, unknownUuid } from "../../support/requests/Requests.ts"
@@ -246,7 +247,12 @@ layer(TestServer.layer(), { excludeTestServices: true })("Meta tags of assets", 
   )
 })
 
-layer(TestServer.layer(), { excludeTestServices: true })("Meta tags of assets while a definition is deleted", (it) => {
+/** Where a transaction waits for locks as long as in production. */
+const impatient = TestServer.limited().pipe(
+  Layer.provide([Postgres.patienceBut({ lockMillis: 2000 }), TestServer.patience])
+)
+
+layer(impatient, { excludeTestServices: true })("Meta tags of assets while a definition is deleted", (it) => {
   it.effect("an asset without values is created at once, and values wait until the deletion ends", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
@@ -283,7 +289,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Meta tags of assets wh
   )
 })
 
-layer(TestServer.layer(), { excludeTestServices: true })("Meta tags and categories while assets are written", (it) => {
+layer(impatient, { excludeTestServices: true })("Meta tags and categories while assets are written", (it) => {
   it.effect("changes of a meta tag and of a category wait for a long write of assets that have them", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql

@@ -74,7 +74,7 @@ layer(TestServer.layer())("Verified keys", (it) => {
       const { pooled } = yield* Sql
       const isLocked = yield* Deferred.make<void>()
       const isRejected = yield* Deferred.make<void>()
-      // Lookups keep their places for two seconds while the table is locked.
+      // Lookups keep their places while the table is locked.
       const lock = pooled`lock table api_keys in access exclusive mode`.pipe(
         Effect.andThen(Deferred.succeed(isLocked, undefined)),
         Effect.andThen(Deferred.await(isRejected)),

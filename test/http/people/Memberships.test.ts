@@ -341,7 +341,11 @@ const slowServer = Layer.effectDiscard(
     for (const table of slow)
       yield* query(`create trigger wait after delete on ${table} for each statement execute function wait()`)
   })
-).pipe(Layer.provideMerge(TestServer.layer()))
+).pipe(
+  Layer.provideMerge(TestServer.limited()),
+  // A statement has the time of production, and a database that hangs is known as soon.
+  Layer.provide([Postgres.patienceBut({ millis: 5000 }), TestServer.patience])
+)
 
 // Each waits for its deletion at the same time, on a database of its own.
 describe.concurrent("Large memberships that are deleted", () => {

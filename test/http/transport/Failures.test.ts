@@ -3,6 +3,7 @@ import { Cause, Deferred, Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { makeRecover } from "../../../src/http/transport/Failures.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
+import * as Postgres from "../../support/Postgres.ts"
 import { create, expectError, send } from "../../support/requests/Requests.ts"
 import * as TestServer from "../../support/TestServer.ts"
 
@@ -12,7 +13,14 @@ const logger = Logger.layer([
   Logger.make(({ logLevel, message }) => void (logLevel === "Error" && errors.push(String(message))))
 ])
 
-layer(Layer.provide(TestServer.layer(), logger), { excludeTestServices: true })("Messages of errors", (it) => {
+/** Where a write waits for a lock as long as in production. */
+const server = Layer.provide(TestServer.limited(), [
+  Postgres.patienceBut({ lockMillis: 2000 }),
+  TestServer.patience,
+  logger
+])
+
+layer(server, { excludeTestServices: true })("Messages of errors", (it) => {
   it.effect.each([
     [[], "", "Expected an object, got a list"],
     [{ name: "A", identifier: "a", address: [] }, "address", "Expected an object or null, got a list"],
