@@ -22,6 +22,7 @@ import { PublicUrl } from "../../src/settings/PublicUrl.ts"
 import * as Permission from "../../src/domain/keys/Permission.ts"
 import * as Services from "../../src/app/layers/Services.ts"
 import * as Server from "../../src/app/Server.ts"
+import { AttemptLimit } from "../../src/repositories/webhooks/DeliveryQueue.ts"
 import { ApiKeys } from "../../src/services/ApiKeys.ts"
 import { Lookup } from "../../src/services/webhooks/Egress.ts"
 import { checkAnswer, textOf } from "./answers.ts"
@@ -133,6 +134,6 @@ export const limited = (values: Readonly<Record<string, string>> = {}, lookupHos
     Layer.provide(Layer.succeed(Lookup, lookupHost))
   )
 
-/** The service with the given settings, whose statements and answers have more time. */
+/** The service with the given settings, whose statements, answers and attempts to deliver events have more time. */
 export const layer = (...given: Parameters<typeof limited>) =>
-  limited(...given).pipe(Layer.provide([Postgres.patience, patience]))
+  limited(...given).pipe(Layer.provide([Postgres.patience, patience, Layer.succeed(AttemptLimit, 240_000)]))

@@ -50,8 +50,13 @@ export interface Backlog {
   readonly oldestSeconds: number
 }
 
-/** Longer than an attempt takes; what a process took and did not finish is due again after it. */
-const lease = "30 seconds"
+/** For how many milliseconds an attempt may last. */
+export const AttemptLimit = Context.Reference<number>("waypost/repositories/webhooks/DeliveryQueue/AttemptLimit", {
+  defaultValue: () => 10_000
+})
+
+/** How much longer than an attempt a process has to finish what it took, before that is due again. */
+const leaseFactor = 3
 
 /** Positions of the log that one statement reads at most, so that none runs long. */
 const batch = 2000
@@ -78,6 +83,7 @@ export class DeliveryQueue extends Context.Service<
     DeliveryQueue,
     Effect.gen(function* () {
       const { deliveries: client, lookups, pooled } = yield* Sql
+      const lease = `${leaseFactor * (yield* AttemptLimit)} milliseconds`
       const run = <A, E>(statement: Effect.Effect<A, E>) => transaction(client, statement)
       // What is due is sent between two steps, also if they take too long.
       const { run: runStep } = makeStep(batch)

@@ -2,6 +2,7 @@ import { Context, Data, Effect, Layer } from "effect"
 import * as http from "node:http"
 import * as https from "node:https"
 import { isIP } from "node:net"
+import { AttemptLimit } from "../../repositories/webhooks/DeliveryQueue.ts"
 import { version } from "../../settings/Version.ts"
 import { Egress, type EgressError, type Target } from "./Egress.ts"
 
@@ -23,9 +24,6 @@ export interface Sent {
   readonly millis: number
 }
 
-/** How long a delivery may take. */
-const timeLimit = 10_000
-
 /** Bytes of an answer that are read at most, and those that a test shows. */
 const maxBytes = 64 * 1024
 const shownBytes = 1024
@@ -44,11 +42,14 @@ export class Sender extends Context.Service<
     Sender,
     Effect.gen(function* () {
       const egress = yield* Egress
-      const agents = yield* Effect.acquireRelease(Effect.sync(makeAgents), ({ http, https }) =>
-        Effect.sync(() => {
-          http.destroy()
-          https.destroy()
-        })
+      const timeLimit = yield* AttemptLimit
+      const agents = yield* Effect.acquireRelease(
+        Effect.sync(() => makeAgents(timeLimit)),
+        ({ http, https }) =>
+          Effect.sync(() => {
+            http.destroy()
+            https.destroy()
+          })
       )
       const headers = { "content-type": "application/json", "user-agent": `Waypost/${version()}` }
 
@@ -88,7 +89,7 @@ const errorOf = (error: EgressError | BrokenExchangeError) =>
   error._tag === "BrokenExchangeError" ? error.message : `The URL ${error.message}`
 
 /** Connections are kept open for the next message to the same address. */
-const makeAgents = () => {
+const makeAgents = (timeLimit: number) => {
   const options = { keepAlive: true, maxFreeSockets: 32, timeout: 4 * timeLimit, scheduling: "lifo" as const }
   return { http: new http.Agent(options), https: new https.Agent(options) }
 }
