@@ -4,7 +4,14 @@ import { eventTypes } from "../../../src/domain/changes/EventType.ts"
 import { recordTypes } from "../../../src/domain/changes/RecordType.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { create, expectError, problemsOf, send, unknownUuid } from "../../support/requests/Requests.ts"
-import { createWebhook, deliveriesOf, path, readWebhook, receiver } from "../../support/requests/WebhookRequests.ts"
+import {
+  createWebhook,
+  deliveriesOf,
+  filled,
+  path,
+  readWebhook,
+  receiver
+} from "../../support/requests/WebhookRequests.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { eventually } from "../../support/Until.ts"
 
@@ -22,6 +29,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Webhooks", (it) => {
   it.effect("a webhook is created, read, listed, updated and deleted, and only its creation shows the secret", () =>
     Effect.gen(function* () {
       const { secret, uuid } = yield* createWebhook({ ...body, description: "Shop" })
+      yield* filled
       assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
       const answer = yield* send("GET", `${path}/${uuid}`)
       const { createdAt, createdBy, editedAt, resumeCursor, ...read } = answer.body.data

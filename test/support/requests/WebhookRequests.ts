@@ -2,6 +2,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Receivers from "../Receiver.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
+import { eventually } from "../Until.ts"
 import { send } from "./Requests.ts"
 
 export const path = "/v1/webhooks"
@@ -27,6 +28,15 @@ export const deliveriesOf = (uuid: string, query = "") =>
 
 /** A receiver that ends with the test. */
 export const receiver = Effect.acquireDisposable(Effect.promise(() => Receivers.start()))
+
+/** Waits until the queues of webhooks have every event, so that no `resumeCursor` moves before the next one. */
+export const filled = Effect.flatMap(Sql, ({ pooled }) =>
+  eventually(
+    "the queue is filled",
+    pooled`select from webhook_feed f, event_log l where f.position < l.position union all select from pending_changes`,
+    (rows) => rows.length === 0
+  )
+)
 
 /** Adds events that wait to the queue of a webhook, and as many attempts. None is due. */
 export const addBacklog = (uuid: string, events: number) =>
