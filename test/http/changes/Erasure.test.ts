@@ -34,12 +34,16 @@ const wholeLog = Effect.gen(function* () {
   return row!.text
 })
 
-/** The search of the kept answers for a user takes 7 s. */
+/** The search of the kept answers for a user takes 7 s, and until `endSearch`. */
 const slowSearch = Effect.fnUntraced(function* (users: ReadonlyArray<string>) {
   const { pooled } = yield* Sql
+  yield* pooled`create table unended_search as select`
   yield* pooled.unsafe(`
     create function slow(created timestamptz) returns boolean language plpgsql cost 1000000 as $$ begin
-      if created < now() - interval '22 hours' and current_query() like '%plan_rows%' then perform pg_sleep(7); end if;
+      if created < now() - interval '22 hours' and current_query() like '%plan_rows%' then
+        perform pg_sleep(7);
+        while exists (select from unended_search) loop perform pg_sleep(0.1); end loop;
+      end if;
       return true;
     end $$`)
   yield* pooled`
@@ -49,11 +53,15 @@ const slowSearch = Effect.fnUntraced(function* (users: ReadonlyArray<string>) {
   yield* pooled`create view idempotent_answers as select * from all_answers where slow(created_at)`
 })
 
+const endSearch = Effect.flatMap(Sql, ({ pooled }) => pooled`delete from unended_search`)
+
 const allAnswers = Effect.gen(function* () {
   const { pooled } = yield* Sql
+  yield* endSearch
   yield* pooled`drop view idempotent_answers`
   yield* pooled`alter table all_answers rename to idempotent_answers`
   yield* pooled`drop function slow`
+  yield* pooled`drop table unended_search`
 }).pipe(Effect.orDie)
 
 layer(TestServer.layer(), { excludeTestServices: true })("erasure", (it) => {
@@ -201,6 +209,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("erasure", (it) => {
                 answers.map(({ status }) => status),
                 [200, 201, 200, 404, 404, 412, 412]
               )
+              yield* endSearch
               return [yield* Fiber.join(deletion), yield* Fiber.join(erasure)]
             }),
           () => allAnswers

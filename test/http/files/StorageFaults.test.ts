@@ -125,11 +125,15 @@ layer(Wire.layer(), { excludeTestServices: true })("Storage disk that cannot flu
 layer(Wire.layer(), { excludeTestServices: true })("Upload that begins slowly", (it) => {
   it.effect("an upload whose client hangs up during the commit does not stay open", () =>
     Effect.gen(function* () {
+      yield* execute("create table has_hung_up ()")
+      // It ends a second after the client has hung up, of which the service learns meanwhile.
       yield* execute(`create function pause() returns trigger language plpgsql as $$ begin
-        perform pg_sleep(4); return null; end $$`)
+        loop perform pg_sleep(1); exit when exists (select from has_hung_up); end loop;
+        perform pg_sleep(1); return null; end $$`)
       yield* execute(`create constraint trigger pause after insert on upload_sessions deferrable initially deferred
         for each row execute function pause()`)
       yield* hangUpWhen(eventually("the transaction is committed", sleeping, (count) => count > 0))
+      yield* execute("insert into has_hung_up default values")
       const statuses = Effect.map(execute("select status from upload_sessions"), (rows) =>
         rows.map(({ status }) => status)
       )
