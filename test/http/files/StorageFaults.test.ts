@@ -126,7 +126,7 @@ layer(Wire.layer(), { excludeTestServices: true })("Upload that begins slowly", 
   it.effect("an upload whose client hangs up during the commit does not stay open", () =>
     Effect.gen(function* () {
       yield* execute("create table has_hung_up ()")
-      // It ends a second after the client has hung up, of which the service learns meanwhile.
+      // It ends a second after the client has hung up, of which the service learns in that time.
       yield* execute(`create function pause() returns trigger language plpgsql as $$ begin
         loop perform pg_sleep(1); exit when exists (select from has_hung_up); end loop;
         perform pg_sleep(1); return null; end $$`)
