@@ -129,11 +129,20 @@ describe("the console in a browser", () => {
     await log`begin`
     await log`select from event_log for update`
     await service.call("PATCH", `/v1/locations/${uuid}`, { name: "Slagerij De Jong" })
-    const { leave, page } = await visit(`/locations/${uuid}/history`)
+    const { leave, page } = await visit("")
+    const committed = Promise.withResolvers<void>()
+    let reads = 0
+    // The console reads again thirty times.
+    await page.route(/\/history\?/, async (route) => {
+      if (++reads > 1) await committed.promise
+      await route.continue()
+    })
+    await page.goto(`${service.url}/console/locations/${uuid}/history`)
     await page.locator(".history li").first().waitFor()
     assert.strictEqual(await page.locator(".history li").count(), 1)
     await log`commit`
     log.release()
+    committed.resolve()
     await page.getByRole("row", { name: "Name Slagerij Jansen Slagerij De Jong" }).waitFor()
     await leave()
   })
