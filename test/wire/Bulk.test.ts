@@ -313,7 +313,8 @@ layer(listening(), live)("the places of a process", (it) => {
       Effect.gen(function* () {
         const { pooled } = yield* Sql
         const { key } = yield* Wire
-        const lock = Effect.andThen(pooled`lock table locations in access exclusive mode`, Effect.never)
+        // A session that is idle would lose its lock after 10 s.
+        const lock = Effect.andThen(pooled`lock table locations in access exclusive mode`, pooled`select pg_sleep(50)`)
         yield* Effect.forkScoped(pooled.withTransaction(lock))
         const [busy, second, calm] = yield* Effect.replicateEffect(key(planner), 3)
         for (const owner of [busy!, busy!, busy!, second!])
