@@ -149,8 +149,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("The delta of a resourc
       const cursor = yield* end("products")
       yield* largeProducts(15)
       yield* sealAll
-      assert.isFalse(yield* waitsForLargePages(page("locations", "", { limit: 500 }), 20_000))
-      assert.isFalse(yield* waitsForLargePages(page("products", cursor, { limit: 5 }), 20_000))
+      assert.isFalse(yield* waitsForLargePages(page("locations", "", { limit: 500 }), 240_000))
+      assert.isFalse(yield* waitsForLargePages(page("products", cursor, { limit: 5 }), 240_000))
       assert.isTrue(yield* waitsForLargePages(page("products", cursor)))
       const { data, more } = yield* page("products", cursor)
       assert.deepStrictEqual([data.length, more], [15, false])

@@ -253,7 +253,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("the feed of events", (
         yield* grow(whole, 2200)
         const waits = (path: string, millis?: number) => waitsForLargePages(page(path), millis)
         for (const path of [`/v1/locations/${parts}/history?order=asc`, `/v1/events?record=${parts}`]) {
-          assert.isFalse(yield* waits(`${path}&limit=3`, 20_000), path)
+          assert.isFalse(yield* waits(`${path}&limit=3`, 240_000), path)
           assert.isTrue(yield* waits(path), path)
           assert.lengthOf((yield* page(path)).data, 4, path)
         }

@@ -15,7 +15,7 @@ import { Downloads } from "../../../src/services/Downloads.ts"
 import { SignedUrls } from "../../../src/services/SignedUrls.ts"
 import { ThumbnailPatience, Thumbnails } from "../../../src/services/Thumbnails.ts"
 import { Storage } from "../../../src/storage/Storage.ts"
-import { settings } from "../../support/TestServer.ts"
+import { patience, settings } from "../../support/TestServer.ts"
 import { eventually } from "../../support/Until.ts"
 
 const requests = 120
@@ -59,13 +59,14 @@ const stage = (values: Readonly<Record<string, string>> = {}) => {
     Layer.provide(Downloads.layer),
     Layer.provide(Thumbnails.layer),
     Layer.provide(services),
-    Layer.provide([Server.routeTable, Shares.layer]),
+    Layer.provide([Layer.provide(Server.routeTable, patience), Shares.layer]),
     Layer.provide(Layer.succeed(FilesHttp.MaxThumbnailWaits, { ofProcess: 64, ofNetwork: 16 }))
   )
   const around = Layer.mergeAll(
     InFlight.layer,
     Server.limits,
-    NodeHttpServer.layer(() => createServer(), { host: "127.0.0.1", port: 0 })
+    // A connection that is closed at the moment in which it is used again would break a request.
+    NodeHttpServer.layer(() => createServer({ keepAliveTimeout: 0 }), { host: "127.0.0.1", port: 0 })
   ).pipe(Layer.provideMerge(settings({ MAX_IN_FLIGHT: "8", ...values })))
   return { routes, around, finish: Deferred.succeed(finished, undefined) }
 }
