@@ -12,7 +12,7 @@ import { InFlight } from "../../../src/http/transport/InFlight.ts"
 import { RouteTable } from "../../../src/http/transport/RouteTable.ts"
 import { Shares } from "../../../src/http/transport/limits/Shares.ts"
 import * as Transport from "../../../src/http/transport/Transport.ts"
-import { settings } from "../../support/TestServer.ts"
+import { patience, settings } from "../../support/TestServer.ts"
 
 const limitsIn = (table: Layer.Layer<RouteTable>, method: string, url: string) =>
   Effect.map(RouteTable, ({ limitsOf }) => limitsOf(method, url)).pipe(Effect.provide(table))
@@ -113,7 +113,7 @@ describe("the route table", () => {
         HttpApiGroup.make("slow").add(HttpApiEndpoint.get("never", "/never").pipe(limits({ answerMillis: 50 })))
       )
       const statusOf = yield* serve(
-        RouteTable.layer(slow, []),
+        RouteTable.layer(slow, []).pipe(Layer.provide(patience)),
         HttpRouter.add("GET", "/never", Effect.never),
         HttpRouter.add("GET", "/later", Effect.as(Effect.sleep("200 millis"), HttpServerResponse.text("late")))
       )
