@@ -81,7 +81,6 @@ layer(TestServer.layer(), { excludeTestServices: true })("Access", (it) => {
         }
         assert.isAbove(allowed, 5)
         assert.isAbove(limited, 0)
-      }),
-    60_000
+      })
   )
 })

@@ -53,8 +53,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Reads of the past", (i
           )
           assert.isNull(then.headers.get("etag"))
         }
-      }),
-    120_000
+      })
   )
 
   it.effect("a time before a record existed, after its deletion or of an unknown record answers 404", () =>

@@ -102,8 +102,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("fields", (it) => {
             yield* Effect.all(fields.length > 1 ? others : [others[index % others.length]!])
           }
         }
-      }),
-    120_000
+      })
   )
 
   it.effect("lists of relations and of keys take fields", () =>
