@@ -171,7 +171,7 @@ describe("decoder process", () => {
 
   test(
     "a decoder is replaced after its maximum number of files",
-    { jobs: 2, idle: "1 hour" },
+    { jobs: 2 },
     Effect.gen(function* () {
       yield* works
       const { pid } = yield* running()

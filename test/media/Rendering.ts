@@ -15,12 +15,15 @@ export const every: ReadonlyArray<Wanted> = [
 ]
 export const preview: ReadonlyArray<Wanted> = [{ size: "preview", format: "webp" }]
 
+/** Longer than any test: a process that should have been ended does not end because it is idle. */
+const idle = "1 hour"
+
 /** A renderer with the time limits of production. */
-export const limitedRenderer = Renderer.layer.pipe(Layer.provideMerge(NodeServices.layer))
+export const limitedRenderer = Renderer.layerWith({ idle }).pipe(Layer.provideMerge(NodeServices.layer))
 
 /** A renderer with more time for each file than in production, because a busy machine may need it; a test of the limit gives its own. */
 export const rendererLayer = (options: Parameters<typeof Renderer.layerWith>[0] = {}) =>
-  Renderer.layerWith({ timeLimit: "2 minutes", ...options }).pipe(Layer.provideMerge(NodeServices.layer))
+  Renderer.layerWith({ timeLimit: "2 minutes", idle, ...options }).pipe(Layer.provideMerge(NodeServices.layer))
 
 /** Writes a file with the bytes in a new folder, together with other files. */
 export const file = Effect.fnUntraced(function* (
