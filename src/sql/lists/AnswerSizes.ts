@@ -11,7 +11,7 @@ export const maxSmallBytes = 2 * mebibyte
 /** Bytes of the records or events in a page of the log; its first one may have more. */
 export const maxLogBytes = 8 * mebibyte
 
-export const maxAnswerSql = sql.literal(String(maxAnswerBytes))
+const maxAnswerSql = sql.literal(String(maxAnswerBytes))
 
 /** The text of a JSON array of what `string_agg` takes. */
 export const arrayOf = (objects: Fragment) => sql`'[' || coalesce(string_agg(${objects}), '') || ']'`
