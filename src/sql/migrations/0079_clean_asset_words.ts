@@ -71,7 +71,7 @@ export default Effect.gen(function* () {
         execute replace(source, $part$${part}$part$, $part$${other}$part$);
       end $do$`)
 
-  // A word can be there several times: with a key, whoever adds one would wait for each transaction that adds it as well. A job
+  // A word can be there several times: with a key, a transaction that adds one would wait for each other that adds it. A job
   // removes the copies.
   yield* sql`alter table asset_words drop constraint asset_words_pkey`
   yield* sql`create index asset_words_word on asset_words (word)`
